@@ -1,0 +1,77 @@
+package loadtest
+
+import (
+	"cmp"
+	"errors"
+	"time"
+)
+
+// An exchange is one request and what became of it: the stations it passed, stamped on the run's clock, and the sizes. A client has one
+// and reuses it; whoever drives the client records it afterwards.
+type exchange struct {
+	clock clock
+
+	begun time.Duration // when the client turned to the request
+	sent  time.Duration // first byte written, of the transmission that was answered
+	first time.Duration // first byte read; 0: none
+	done  time.Duration // last byte read, or when it failed
+
+	read, written, body int64
+	status              int // 0: no response was received whole
+	resent              int // transmissions beyond the first
+	kind                failure
+	err                 error // of a failure
+	givenUp             bool  // the run was over before the request was: no outcome
+	unsent              bool  // of a request given up: not even begun to be written
+
+	opened  int              // connections opened
+	dials   [2]time.Duration // how long each took that could be used; two at most: at first, and to send again
+	dialed  int              // of them
+	backoff time.Duration    // pause before the next request, after a connection could not be made
+
+	sample Sample // of an accepted response, if it was asked for
+}
+
+// begin prepares x for the next request.
+func (x *exchange) begin(now time.Duration) {
+	*x = exchange{clock: x.clock, begun: now, sent: now}
+}
+
+func (x *exchange) fail(kind failure, err error) {
+	x.kind, x.err = kind, err
+}
+
+// An exchanger is a Client that stamps the stations of its requests itself. The targets of this package are driven through it; a user's
+// Client through a timer around Do.
+type exchanger interface {
+	Client
+	// exchange issues one request, as Do does, and says in x what became of it. x has begun.
+	exchange(x *exchange)
+}
+
+// A doer drives a Client that only has Do.
+type doer struct {
+	Client
+	contexts requestContexts
+}
+
+var errSlow = errors.New("it returned after Options.Timeout, without regard to its context")
+
+func (d *doer) exchange(x *exchange) {
+	ctx := d.contexts.begin(x.clock, x.begun)
+	n, err := d.Do(ctx)
+	x.done = x.clock.now()
+	d.contexts.end(ctx)
+	x.read, x.body = max(n, 0), max(n, 0)
+	if h, ok := d.Client.(*handlerClient); ok {
+		x.status = h.status
+	}
+	switch {
+	case err != nil && d.contexts.over():
+		x.givenUp = true // whatever it says, we cut it off
+	case x.done-x.begun > d.contexts.timeout:
+		x.fail(failTimeout, cmp.Or(err, errSlow))
+	case err != nil:
+		x.fail(classify(err), err)
+	}
+}

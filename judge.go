@@ -1,0 +1,105 @@
+package loadtest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/loadtest-go/loadtest/internal/stat"
+)
+
+// The limits beyond which a reading becomes a Warning.
+const (
+	saturatedShare = 0.9  // of its CPUs' time that the generator used
+	stealShare     = 0.02 // of its CPUs' time that the hypervisor gave to others
+	fewEnds        = 0.05 // of the requests that were finished after the measured interval
+	reconnectShare = 0.1  // connections per request, though they were to be kept alive
+)
+
+// judge returns the reasons to doubt res.
+func (r *run) judge(res *Result, desc description) (ws []Warning) {
+	warn := func(kind, format string, args ...any) {
+		ws = append(ws, Warning{Kind: kind, Text: fmt.Sprintf(format, args...)})
+	}
+	if res.Host.Race {
+		warn("race", "the race detector is on: everything is several times slower, and timing limits are not checked")
+	}
+	if desc.separate {
+		r.judgeGenerator(res, desc, warn)
+	}
+	if all := r.atEnd.ticks - r.atStart.ticks; all > 0 {
+		if share := float64(r.atEnd.steal-r.atStart.steal) / float64(all); share > stealShare {
+			warn("steal", "the hypervisor gave %.1f %% of the CPU time to others: throughput is too low and latency too high by an unknown amount", 100*share)
+		}
+	}
+	if r.opts.Threads > 0 && len(r.opts.CPUs) == 0 {
+		warn("threads", "Threads is %d, but the %q engine gives each client a goroutine, which share the threads of the Go scheduler; set CPUs too", r.opts.Threads, desc.engine)
+	}
+	r.judgeEnds(res, warn)
+	judgeSamples(res, warn)
+	judgeConnections(res, desc.keepAlive, warn)
+	return ws
+}
+
+// judgeGenerator says whether the generator was, or may have been, what limited the throughput.
+func (r *run) judgeGenerator(res *Result, desc description, warn func(string, string, ...any)) {
+	cpus := float64(len(res.Generator.CPUs))
+	pinned := len(r.opts.CPUs) > 0
+	if share := res.busyCPUs(res.Generator) / cpus; cpus > 0 && share > saturatedShare {
+		whose := "the load threads used"
+		if !pinned {
+			whose = "this process, generator included, used"
+		}
+		warn("generator-saturated", "%s %.0f %% of their CPUs (%v): the throughput is a lower bound of what the target can do, the latency an upper bound", whose, 100*min(share, 1), res.Generator.CPUs)
+	}
+	if desc.loopback && !pinned {
+		warn("shared-cpus", "the target is on this machine and the generator is not pinned: they may have taken CPU time from each other; set Options.CPUs, and pin the server to others")
+	}
+}
+
+// judgeEnds says what the beginning and the end of the run did to the numbers.
+func (r *run) judgeEnds(res *Result, warn func(string, string, ...any)) {
+	if res.Abandoned > 0 {
+		var oldest time.Duration
+		for _, w := range r.workers {
+			oldest = max(oldest, w.oldest)
+		}
+		warn("abandoned", "%s had no outcome when the run ended, the oldest after %s: they are in no latency", plural(res.Abandoned, "request"), formatDuration(oldest))
+	}
+	if n := r.unconnected(); n > 0 {
+		warn("unconnected", "%s still waited for a connection when the run ended", plural(n, "client"))
+	}
+	if r.left > 0 {
+		warn("stuck", "%s did not return within %v of the end of its context: the goroutine was left behind", plural(int64(r.left), "client"), stuckAfter)
+	}
+	if share := float64(res.Drained) / float64(max(res.Requests, 1)); share > fewEnds && r.cancelledAt < 0 {
+		warn("short-run", "%.0f %% of the requests were finished after the measured interval, which is short for latencies of %s: the throughput is uncertain by as much", 100*share, formatDuration(res.Latency.Quantile(0.5)))
+	}
+}
+
+// judgeSamples says what the number of samples, and their course, can't support.
+func judgeSamples(res *Result, warn func(string, string, ...any)) {
+	n := res.Latency.Count()
+	if need := stat.MinSamples(0.99, 0.95); n > 0 && n < need {
+		warn("few-samples", "p99 needs %s successes for an interval of 95 %% confidence, this run has %s", formatCount(need), formatCount(n))
+	}
+	rates := res.intervalRates()
+	if n < 20*int64(len(rates)) {
+		return // the counts are too small for their course to mean anything
+	}
+	switch s := stat.Steady(rates); s.Verdict {
+	case stat.VerdictDrifting:
+		warn("unsteady", "the throughput drifted by %+.0f %% from the first third of the run to the last: a longer warm-up may help, or tell that there is no steady state", 100*s.Drift)
+	case stat.VerdictLevelChange:
+		warn("unsteady", "the throughput changed by %+.0f %% after %s and stayed there: the run measured two states of the target, or of the machine", 100*s.Change.Shift(), formatDuration(res.Intervals[s.Change.At].Offset))
+	}
+}
+
+// judgeConnections says when connections are opened more often than the options let expect.
+func judgeConnections(res *Result, keepAlive bool, warn func(string, string, ...any)) {
+	if res.Resent > 0 {
+		warn("resent", "%s had to be sent again, since the server had closed the idle connection: it may have received as many more than were counted", plural(res.Resent, "request"))
+	}
+	if extra := res.Connections - int64(res.Options.Concurrency); keepAlive && float64(extra) > reconnectShare*float64(res.Requests) {
+		warn("reconnects", "%s opened for %s: the server does not keep them alive, and much of what is measured is opening them", plural(res.Connections, "connection"), plural(res.Requests, "request"))
+	}
+}

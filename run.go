@@ -1,0 +1,274 @@
+package loadtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A plan is a run that has been checked, and not begun.
+type plan struct {
+	target Target
+	desc   description
+	opts   Options
+}
+
+// A description says of a target what it is and what drives it.
+type description struct {
+	target string // Result.Target
+	engine string // Result.Engine
+
+	loopback  bool // the target is a server on this machine
+	separate  bool // what the load threads consume is the generator's alone, not the target's own work
+	keepAlive bool // connections are meant to carry more than one request
+}
+
+// A preparer is a Target that is checked and prepared once, before a client of it is made.
+type preparer interface {
+	prepare(ctx context.Context, opts Options) (Target, description, error)
+}
+
+func newPlan(ctx context.Context, target Target, opts Options) (*plan, error) {
+	p := &plan{target: target, opts: opts}
+	switch t := target.(type) {
+	case nil:
+		return nil, errors.New("loadtest: Run: target must not be nil")
+	case preparer:
+		var err error
+		p.target, p.desc, err = t.prepare(ctx, opts)
+		return p, err
+	case fmt.Stringer:
+		p.desc = description{target: t.String(), engine: "func"}
+	default:
+		p.desc = description{target: fmt.Sprintf("%T", target), engine: "func"}
+	}
+	if opts.Poll {
+		return nil, errPollNeedsHTTP
+	}
+	return p, nil
+}
+
+var errPollNeedsHTTP = errors.New("loadtest: Options.Poll: only the connections of an *HTTP target can be polled")
+
+// A run is a plan under way.
+type run struct {
+	// Immutable once the workers are let go.
+	opts       Options
+	clock      clock
+	start, end time.Duration // of the measured interval; end math.MaxInt64: bounded by Requests alone
+	ctx        context.Context
+	giveUp     context.CancelFunc // ends ctx: clients return at once
+	workers    []*worker
+	timeline   *timeline     // guards itself
+	idle       chan struct{} // closed by the last worker that exits
+
+	tickets tickets      // drawn by the workers
+	stopped atomic.Bool  // written by Run, read by the workers: begin no more requests
+	running atomic.Int64 // workers that have not exited
+
+	// Of Run's goroutine.
+	left        int // workers left behind
+	cancelledAt time.Duration
+	atStart     readings
+	atEnd       readings
+}
+
+// stuckAfter is how long a client may go on after its context has ended before it is left behind.
+const stuckAfter = time.Second
+
+func (p *plan) run(ctx context.Context) (*Result, error) {
+	r := &run{opts: p.opts, cancelledAt: -1}
+	r.ctx, r.giveUp = context.WithCancel(ctx)
+	defer r.giveUp()
+	if err := r.makeWorkers(p.target); err != nil {
+		return nil, err
+	}
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	var progress sync.WaitGroup
+	joined := make(chan struct{})
+	if r.opts.Progress != nil {
+		progress.Go(func() { r.reportProgress(joined) })
+	}
+	r.control(ctx)
+	r.join()
+	close(joined)
+	progress.Wait()
+	res := r.result(p.desc)
+	return res, r.verdict(ctx, res)
+}
+
+// makeWorkers makes the clients, and a worker for each.
+func (r *run) makeWorkers(target Target) error {
+	for i := range r.opts.Concurrency {
+		c, err := target.NewClient(r.ctx, i)
+		if err == nil && c == nil {
+			err = errors.New("NewClient returned nil")
+		}
+		if err == nil {
+			err = context.Cause(r.ctx)
+		}
+		if err != nil {
+			if c != nil {
+				_ = c.Close()
+			}
+			for _, w := range r.workers {
+				_ = w.client.Close()
+			}
+			return fmt.Errorf("loadtest: make client %d of %d: %w", i, r.opts.Concurrency, err)
+		}
+		x, ok := c.(exchanger)
+		if !ok {
+			x = &doer{Client: c, contexts: requestContexts{run: r.ctx, timeout: r.opts.timeout()}}
+		}
+		w := &worker{run: r, client: x, exited: make(chan struct{})}
+		w.warm.Store(-1)
+		r.workers = append(r.workers, w)
+	}
+	return nil
+}
+
+// timeout returns Timeout as a bound to compare with.
+func (o Options) timeout() time.Duration {
+	if o.Timeout < 0 {
+		return noTimeout
+	}
+	return o.Timeout
+}
+
+// begin starts the workers, and lets them go together once each has its thread.
+func (r *run) begin() error {
+	var ready sync.WaitGroup
+	release := make(chan struct{})
+	r.idle = make(chan struct{})
+	r.running.Store(int64(len(r.workers)))
+	for i, w := range r.workers {
+		ready.Add(1)
+		go r.work(w, i, sync.OnceFunc(ready.Done), release)
+	}
+	ready.Wait()
+	var pinErr error
+	for _, w := range r.workers {
+		pinErr = cmp.Or(pinErr, w.pinErr)
+	}
+	r.stopped.Store(pinErr != nil)
+	r.start, r.end = r.opts.Warmup, math.MaxInt64
+	if r.opts.Duration > 0 {
+		r.end = r.start + r.opts.Duration
+	}
+	r.timeline = newTimeline(r.start, r.end)
+	r.tickets.init(r.opts.Requests)
+	r.atStart = takeReadings(r.opts.CPUs)
+	r.clock = startClock()
+	close(release)
+	if pinErr != nil {
+		r.join()
+		return fmt.Errorf("loadtest: Options.CPUs: %w", pinErr)
+	}
+	return nil
+}
+
+// work is the life of worker i's goroutine.
+func (r *run) work(w *worker, i int, ready func(), release <-chan struct{}) {
+	defer func() {
+		_ = w.client.Close()
+		close(w.exited)
+		if r.running.Add(-1) == 0 {
+			close(r.idle)
+		}
+	}()
+	loop := func() {
+		ready()
+		<-release
+		w.x.clock = r.clock
+		w.loop()
+	}
+	if len(r.opts.CPUs) == 0 {
+		loop()
+		return
+	}
+	if err := runPinned(r.opts.cpuOf(i), loop); err != nil {
+		w.pinErr = err
+		ready()
+	}
+}
+
+// control waits until the run is over, and takes readings at the borders of the measured interval.
+func (r *run) control(ctx context.Context) {
+	at := func(t time.Duration) <-chan time.Time {
+		if t == math.MaxInt64 {
+			return nil
+		}
+		return time.After(t - r.clock.now())
+	}
+	var starts, ends, over <-chan time.Time
+	if r.start > 0 {
+		starts = at(r.start)
+	}
+	if r.end != math.MaxInt64 {
+		ends, over = at(r.end), at(r.end+max(r.opts.Drain, 0))
+	}
+	for {
+		select {
+		case <-starts:
+			r.atStart = takeReadings(r.opts.CPUs)
+		case <-ends:
+			r.atEnd = takeReadings(r.opts.CPUs)
+		case <-r.idle:
+			return
+		case <-over:
+			r.stop()
+			return
+		case <-ctx.Done():
+			r.stop()
+			r.cancelledAt = r.clock.now()
+			return
+		}
+	}
+}
+
+// stop makes the workers give up what is under way, and begin nothing more.
+func (r *run) stop() {
+	r.stopped.Store(true) // first: a client that comes back because its context has ended must not be sent off again
+	r.giveUp()
+}
+
+// join waits for the workers, and leaves those behind whose clients do not come back.
+func (r *run) join() {
+	if r.atEnd == (readings{}) {
+		r.atEnd = takeReadings(r.opts.CPUs)
+	}
+	stuck := time.NewTimer(stuckAfter)
+	defer stuck.Stop()
+	select {
+	case <-r.idle:
+		return
+	case <-stuck.C:
+	}
+	now := r.clock.now()
+	for _, w := range r.workers {
+		if w.leave(now) {
+			r.left++
+		} else {
+			<-w.exited
+		}
+	}
+}
+
+// verdict returns why res can't be trusted, if so.
+func (r *run) verdict(ctx context.Context, res *Result) error {
+	switch {
+	case r.cancelledAt >= 0:
+		return fmt.Errorf("loadtest: Run: stopped after %s: %w", formatDuration(r.cancelledAt), context.Cause(ctx))
+	case res.Requests == 0:
+		return fmt.Errorf("loadtest: Run: %w in %s: %s under way without an outcome, %s waiting for a connection",
+			ErrNoRequests, formatDuration(res.Elapsed), plural(res.Abandoned, "request"), plural(r.unconnected(), "client"))
+	}
+	return nil
+}
