@@ -1,0 +1,282 @@
+package loadtest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/loadtest-go/loadtest/internal/h1"
+)
+
+// A netClient drives one connection over package net, from the goroutine of its worker: the engine "net", which works everywhere.
+//
+// What a request costs is a write, a read, and two looks at the clock. Deadlines would cost a timer each: instead the connection's
+// deadline is set once, and when it strikes, moved to that of the request under way, which can only be later.
+type netClient struct {
+	plan *httpPlan
+	ctx  context.Context // of the run, or of the Do under way: ends dials
+
+	resp   h1.Response
+	buf    []byte
+	end    int // buf[:end] has been read and not been used
+	served int // responses on this connection
+	armed  bool
+	fails  int // dials in a row that failed
+	sample bool
+	report Response // given to Check
+
+	over *interruption
+	mu   sync.Mutex // guards conn, for interruptions; its goroutine is the only one that sets it
+	conn net.Conn
+
+	clock clock // of Do
+}
+
+// longAgo is a deadline that has passed.
+var longAgo = time.Unix(1, 0)
+
+// An interruption is set when the client must return: the run is over.
+type interruption struct{ set atomic.Bool }
+
+const (
+	minBuffer = 4 << 10
+	maxBuffer = 64 << 10 // for bodies; a head may need more
+)
+
+// NewClient returns a client whose requests end when ctx does.
+func (p *httpPlan) NewClient(ctx context.Context, i int) (Client, error) {
+	c := &netClient{plan: p, ctx: ctx, over: new(interruption), buf: make([]byte, minBuffer), sample: i == 0, clock: startClock()}
+	c.resp.MaxBody = p.maxBody
+	over := c.over
+	context.AfterFunc(ctx, func() { c.interrupt(over) })
+	return c, nil
+}
+
+// Do issues one request and waits for its response: what exchange does, for a Target that wraps the HTTP target.
+func (c *netClient) Do(ctx context.Context) (int64, error) {
+	run, over := c.ctx, new(interruption)
+	c.ctx, c.over = ctx, over
+	stop := context.AfterFunc(ctx, func() { c.interrupt(over) })
+	x := exchange{clock: c.clock}
+	x.begin(c.clock.now())
+	c.exchange(&x)
+	stop()
+	c.ctx = run
+	switch {
+	case x.givenUp:
+		return x.read, context.Cause(ctx)
+	case x.kind != failNone:
+		return x.read, &knownError{x.kind, x.err}
+	}
+	return x.read, nil
+}
+
+// Close closes the connection.
+func (c *netClient) Close() error {
+	c.hangUp()
+	return nil
+}
+
+// interrupt makes the call that is under way on the connection return. It is called from any goroutine.
+func (c *netClient) interrupt(over *interruption) {
+	over.set.Store(true)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn != nil {
+		_ = c.conn.SetDeadline(longAgo)
+	}
+}
+
+func (c *netClient) exchange(x *exchange) {
+	for {
+		if c.conn == nil && !c.dial(x) {
+			return
+		}
+		if c.attempt(x) {
+			return
+		}
+		x.resent++
+	}
+}
+
+// attempt sends the request once and reads its response. False: the server had closed the idle connection, and the request is to be
+// sent again.
+func (c *netClient) attempt(x *exchange) (settled bool) {
+	c.resp.Keep = c.plan.check != nil || c.sample
+	c.resp.Reset(c.plan.head)
+	c.end = 0
+	if !c.armed {
+		c.armed = true
+		c.setDeadline(x)
+	}
+	err := c.write(x)
+	if err == nil || classify(err) == failReset { // a server may answer, and close, before it has read all
+		readErr := c.read(x)
+		if readErr == nil {
+			c.judge(x)
+			return true
+		}
+		err = cmp.Or(err, readErr)
+	}
+	kind := classify(err)
+	stale := x.first == 0 && c.served > 0 && (kind == failEOF || kind == failReset)
+	c.hangUp()
+	x.done = x.clock.now()
+	switch {
+	case errors.Is(err, errInterrupted):
+		x.givenUp, x.unsent = true, x.written == 0
+	case stale && c.plan.resend && x.resent == 0:
+		return false
+	case stale:
+		x.fail(kind, fmt.Errorf("the server had closed the idle connection: %w", err))
+	default:
+		x.fail(kind, err)
+	}
+	return true
+}
+
+// write writes the request.
+func (c *netClient) write(x *exchange) error {
+	if c.plan.tls != nil {
+		// A TLS connection does not survive a write that meets its deadline, so that one must be the request's own.
+		c.setDeadline(x)
+	}
+	for rest := c.plan.request; ; {
+		n, err := c.conn.Write(rest)
+		x.written += int64(n)
+		rest = rest[n:]
+		if err == nil {
+			return nil
+		}
+		if err = c.endures(x, err); err != nil {
+			return err
+		}
+	}
+}
+
+// read reads the response, and stamps its first and its last byte.
+func (c *netClient) read(x *exchange) error {
+	for {
+		n, err := c.conn.Read(c.buf[c.end:])
+		if n > 0 {
+			now := x.clock.now()
+			if x.first == 0 {
+				x.first = now
+			}
+			x.read += int64(n)
+			c.end += n
+			used, done, parseErr := c.resp.Parse(c.buf[:c.end])
+			switch {
+			case parseErr != nil:
+				return parseErr
+			case done:
+				x.done = now
+				c.end -= used // what is beyond the response
+				return nil
+			}
+			c.end = copy(c.buf, c.buf[used:c.end])
+			c.makeRoom(n)
+		}
+		if err == nil {
+			continue
+		}
+		if err == io.EOF {
+			if _, err := c.resp.EOF(); err != nil {
+				return err
+			}
+			x.done = x.clock.now()
+			c.end = 0
+			return nil
+		}
+		if err = c.endures(x, err); err != nil {
+			return err
+		}
+	}
+}
+
+// makeRoom grows the buffer when it is full of a head, or when a read of n bytes has filled what there was for a body.
+func (c *netClient) makeRoom(n int) {
+	full := c.end == len(c.buf)
+	if full || n >= len(c.buf)-c.end && len(c.buf) < maxBuffer {
+		c.buf = append(c.buf, make([]byte, len(c.buf))...)
+	}
+}
+
+// judge decides what a response that came whole is worth, and whether its connection goes on.
+func (c *netClient) judge(x *exchange) {
+	p := c.plan
+	x.status, x.body = c.resp.Status(), c.resp.BodyBytes()
+	c.served++
+	switch {
+	case c.end > 0:
+		x.fail(failParse, fmt.Errorf("%w: %s beyond the response: %.40q", h1.ErrMalformed, plural(int64(c.end), "byte"), c.buf[:c.end]))
+	case p.status == 0 && (x.status < 200 || x.status > 299), p.status != 0 && x.status != p.status:
+		x.fail(failStatus, statusError(x.status))
+	case p.check != nil:
+		c.report = Response{Status: x.status, Body: c.resp.Body(), head: &c.resp}
+		if err := p.check(&c.report); err != nil {
+			x.fail(failCheck, err)
+		}
+	}
+	if c.sample && x.kind == failNone {
+		c.sample = false
+		x.sample = Sample{Status: x.status, Server: c.resp.Header("Server"), BodyBytes: x.body, TLS: describeTLS(c.conn)}
+	}
+	if p.close || x.kind == failParse || !c.resp.KeepAlive() {
+		c.hangUp()
+	}
+}
+
+var errInterrupted = errors.New("the run is over")
+
+// endures says whether the exchange goes on after an error of the connection: nil if it was but the connection's deadline, set for an
+// earlier request, and this one has time left. Otherwise it returns what the error means.
+func (c *netClient) endures(x *exchange, err error) error {
+	if c.over.set.Load() {
+		return errInterrupted
+	}
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	if x.clock.now()-x.begun >= c.plan.opts.timeout() {
+		return fmt.Errorf("no response within %v: %w", c.plan.opts.Timeout, err)
+	}
+	c.setDeadline(x)
+	return nil
+}
+
+// setDeadline moves the connection's deadline to that of the request.
+func (c *netClient) setDeadline(x *exchange) {
+	if timeout := c.plan.opts.timeout(); timeout != noTimeout {
+		_ = c.conn.SetDeadline(time.Now().Add(timeout - (x.clock.now() - x.begun)))
+	}
+	if c.over.set.Load() { // the deadline that was to interrupt may have been overwritten
+		_ = c.conn.SetDeadline(longAgo)
+	}
+}
+
+// hangUp closes the connection.
+func (c *netClient) hangUp() {
+	if c.conn == nil {
+		return
+	}
+	_ = c.conn.Close()
+	c.adopt(nil)
+	if len(c.buf) > maxBuffer {
+		c.buf = make([]byte, minBuffer)
+	}
+}
+
+// adopt makes conn the client's connection.
+func (c *netClient) adopt(conn net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn, c.served, c.armed = conn, 0, false
+}
