@@ -71,7 +71,7 @@ func (r *run) judgeEnds(res *Result, warn func(string, string, ...any)) {
 	if r.left > 0 {
 		warn("stuck", "%s did not return within %v of the end of its context: the goroutine was left behind", plural(int64(r.left), "client"), stuckAfter)
 	}
-	if share := float64(res.Drained) / float64(max(res.Requests, 1)); share > fewEnds && r.cancelledAt < 0 {
+	if share := float64(res.Drained) / float64(max(res.Requests, 1)); share > fewEnds && !r.cancelled() {
 		warn("short-run", "%.0f %% of the requests were finished after the measured interval, which is short for latencies of %s: the throughput is uncertain by as much", 100*share, formatDuration(res.Latency.Quantile(0.5)))
 	}
 }

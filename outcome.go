@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"math"
 	"time"
 )
 
@@ -44,21 +45,19 @@ func (r *run) result(desc description) *Result {
 // moment ctx ended.
 func (r *run) elapsed() time.Duration {
 	var lastDone, lastBegun time.Duration
-	var abandoned int64
 	for _, w := range r.workers {
 		lastDone = max(lastDone, w.lastDone)
 		lastBegun = max(lastBegun, w.lastBegun)
-		abandoned += w.abandoned
 	}
-	end := r.end
-	if r.cancelledAt >= 0 {
+	switch {
+	case r.cancelled():
 		// A worker that did not know yet may have begun one more.
-		end = min(end, max(r.cancelledAt, lastBegun))
+		return max(min(r.end, max(time.Duration(r.cancelledAt.Load()), lastBegun))-r.start, 0)
+	case r.end == math.MaxInt64 || r.tickets.exhausted() && lastDone < r.end:
+		return max(lastDone-r.start, 0)
+	default:
+		return r.end - r.start
 	}
-	if r.tickets.exhausted() && abandoned == 0 {
-		end = min(end, lastDone)
-	}
-	return max(end-r.start, 0)
 }
 
 // usage returns what the load threads consumed: their own CPU time if they are pinned, and so nobody else's; otherwise that of the

@@ -1,7 +1,12 @@
 package loadtest
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/loadtest-go/loadtest/internal/stat"
@@ -214,4 +219,24 @@ func (r *Result) busyCPUs(u Usage) float64 {
 		return 0
 	}
 	return float64(u.User+u.System) / float64(r.Elapsed)
+}
+
+// describeErrors returns the kinds of failures, the most frequent first, with the first sample of each.
+func (r *Result) describeErrors() string {
+	kinds := slices.SortedFunc(maps.Keys(r.Errors), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.Errors[b].Count, r.Errors[a].Count), cmp.Compare(a, b))
+	})
+	for i, kind := range kinds {
+		e := r.Errors[kind]
+		kinds[i] = fmt.Sprintf("%s %s: %s", formatCount(e.Count), kind, e.Sample)
+	}
+	return strings.Join(kinds, "; ")
+}
+
+// finite is f, or 0 where f is NaN or infinite: options come from users, and no report may hold either.
+func finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
 }

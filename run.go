@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/loadtest-go/loadtest/internal/sys"
 )
 
 // A plan is a run that has been checked, and not begun.
@@ -71,32 +73,35 @@ type run struct {
 	stopped atomic.Bool  // written by Run, read by the workers: begin no more requests
 	running atomic.Int64 // workers that have not exited
 
+	cancelledAt atomic.Int64 // when the caller's context ended, in ns since start; 0: it has not
+
 	// Of Run's goroutine.
-	left        int // workers left behind
-	cancelledAt time.Duration
-	atStart     readings
-	atEnd       readings
+	left    int // workers left behind
+	atStart readings
+	atEnd   readings
 }
 
 // stuckAfter is how long a client may go on after its context has ended before it is left behind.
 const stuckAfter = time.Second
 
 func (p *plan) run(ctx context.Context) (*Result, error) {
-	r := &run{opts: p.opts, cancelledAt: -1}
-	r.ctx, r.giveUp = context.WithCancel(ctx)
+	r := &run{opts: p.opts}
+	// Not a child of ctx: a client that comes back because ctx has ended must find the run stopped.
+	r.ctx, r.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	defer r.giveUp()
-	if err := r.makeWorkers(p.target); err != nil {
+	if err := r.makeWorkers(ctx, p.target); err != nil {
 		return nil, err
 	}
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
+	defer context.AfterFunc(ctx, r.cancel)()
 	var progress sync.WaitGroup
 	joined := make(chan struct{})
 	if r.opts.Progress != nil {
 		progress.Go(func() { r.reportProgress(joined) })
 	}
-	r.control(ctx)
+	r.control()
 	r.join()
 	close(joined)
 	progress.Wait()
@@ -105,14 +110,15 @@ func (p *plan) run(ctx context.Context) (*Result, error) {
 }
 
 // makeWorkers makes the clients, and a worker for each.
-func (r *run) makeWorkers(target Target) error {
+func (r *run) makeWorkers(ctx context.Context, target Target) error {
+	defer context.AfterFunc(ctx, r.giveUp)()
 	for i := range r.opts.Concurrency {
 		c, err := target.NewClient(r.ctx, i)
 		if err == nil && c == nil {
 			err = errors.New("NewClient returned nil")
 		}
 		if err == nil {
-			err = context.Cause(r.ctx)
+			err = context.Cause(ctx)
 		}
 		if err != nil {
 			if c != nil {
@@ -157,7 +163,9 @@ func (r *run) begin() error {
 	for _, w := range r.workers {
 		pinErr = cmp.Or(pinErr, w.pinErr)
 	}
-	r.stopped.Store(pinErr != nil)
+	if pinErr != nil {
+		r.stopped.Store(true)
+	}
 	r.start, r.end = r.opts.Warmup, math.MaxInt64
 	if r.opts.Duration > 0 {
 		r.end = r.start + r.opts.Duration
@@ -184,6 +192,7 @@ func (r *run) work(w *worker, i int, ready func(), release <-chan struct{}) {
 		}
 	}()
 	loop := func() {
+		w.thread = sys.ThreadID()
 		ready()
 		<-release
 		w.x.clock = r.clock
@@ -200,7 +209,7 @@ func (r *run) work(w *worker, i int, ready func(), release <-chan struct{}) {
 }
 
 // control waits until the run is over, and takes readings at the borders of the measured interval.
-func (r *run) control(ctx context.Context) {
+func (r *run) control() {
 	at := func(t time.Duration) <-chan time.Time {
 		if t == math.MaxInt64 {
 			return nil
@@ -225,17 +234,22 @@ func (r *run) control(ctx context.Context) {
 		case <-over:
 			r.stop()
 			return
-		case <-ctx.Done():
-			r.stop()
-			r.cancelledAt = r.clock.now()
+		case <-r.ctx.Done():
 			return
 		}
 	}
 }
 
-// stop makes the workers give up what is under way, and begin nothing more.
+// cancel ends the run because the caller's context has ended. It is called from a goroutine of its own.
+func (r *run) cancel() {
+	r.stopped.Store(true)
+	r.cancelledAt.Store(max(int64(r.clock.now()), 1))
+	r.giveUp()
+}
+
+// stop makes the workers begin nothing more, and then give up what is under way.
 func (r *run) stop() {
-	r.stopped.Store(true) // first: a client that comes back because its context has ended must not be sent off again
+	r.stopped.Store(true)
 	r.giveUp()
 }
 
@@ -248,24 +262,53 @@ func (r *run) join() {
 	defer stuck.Stop()
 	select {
 	case <-r.idle:
-		return
 	case <-stuck.C:
-	}
-	now := r.clock.now()
-	for _, w := range r.workers {
-		if w.leave(now) {
-			r.left++
-		} else {
-			<-w.exited
+		now := r.clock.now()
+		for _, w := range r.workers {
+			if w.leave(now) {
+				r.left++
+			} else {
+				<-w.exited
+			}
 		}
 	}
+	r.awaitThreads()
+}
+
+// awaitThreads waits until the pinned threads have ended, which they do some microseconds after their goroutines: no mask of ours is to
+// be seen once Run has returned.
+func (r *run) awaitThreads() {
+	if len(r.opts.CPUs) == 0 {
+		return
+	}
+	patience := time.Now().Add(100 * time.Millisecond)
+	for _, w := range r.workers {
+		select {
+		case <-w.exited:
+		default:
+			continue // left behind
+		}
+		for sys.ThreadExists(w.thread) && time.Now().Before(patience) {
+			time.Sleep(20 * time.Microsecond)
+		}
+	}
+}
+
+// cancelled reports whether the caller's context ended the run, and not only at the moment when it was over anyway.
+func (r *run) cancelled() bool {
+	at := time.Duration(r.cancelledAt.Load())
+	complete := r.tickets.exhausted() || at >= r.end
+	for _, w := range r.workers {
+		complete = complete && w.abandoned == 0 && !w.unsent
+	}
+	return at > 0 && !complete
 }
 
 // verdict returns why res can't be trusted, if so.
 func (r *run) verdict(ctx context.Context, res *Result) error {
 	switch {
-	case r.cancelledAt >= 0:
-		return fmt.Errorf("loadtest: Run: stopped after %s: %w", formatDuration(r.cancelledAt), context.Cause(ctx))
+	case r.cancelled():
+		return fmt.Errorf("loadtest: Run: stopped after %s: %w", formatDuration(time.Duration(r.cancelledAt.Load())), context.Cause(ctx))
 	case res.Requests == 0:
 		return fmt.Errorf("loadtest: Run: %w in %s: %s under way without an outcome, %s waiting for a connection",
 			ErrNoRequests, formatDuration(res.Elapsed), plural(res.Abandoned, "request"), plural(r.unconnected(), "client"))

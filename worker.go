@@ -12,6 +12,7 @@ type worker struct {
 	run    *run
 	client exchanger
 	exited chan struct{} // closed when the goroutine is done with everything
+	thread int           // number of the worker's thread, if it has one of its own
 
 	// Owned by the worker's goroutine until it has exited or was left behind.
 	rec       recorder
