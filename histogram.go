@@ -284,22 +284,48 @@ func (h *Histogram) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("loadtest: decode histogram: %w", err)
 	}
-	var sum, squares tally.Uint128
-	ok := w.Sum != nil && w.Squares != nil
-	if ok {
-		var ok1, ok2 bool
-		sum, ok1 = tally.FromBig(w.Sum)
-		squares, ok2 = tally.FromBig(w.Squares)
-		ok = ok1 && ok2
-	}
-	switch {
-	case packed.LowestTrackableValue() != tally.MinValue || packed.HighestTrackableValue() != tally.MaxValue:
+	if packed.LowestTrackableValue() != tally.MinValue || packed.HighestTrackableValue() != tally.MaxValue {
 		return errors.New("loadtest: decode histogram: hdr does not count nanoseconds from 1 ns to 1 hour")
-	case !ok || packed.TotalCount() != w.Count || w.Count < 1 || w.Clamped < 0 || w.Clamped > w.Count || w.Min < 0 || w.Max < w.Min:
+	}
+	back := Histogram{packed: packed, clamped: w.Clamped, min: w.Min, max: w.Max}
+	if back.Count() != w.Count || !back.setSums(w.Sum, w.Squares) || !back.consistent() {
 		return errors.New("loadtest: decode histogram: hdr and the summary beside it contradict each other")
 	}
-	*h = Histogram{packed: packed, clamped: w.Clamped, min: w.Min, max: w.Max, sum: sum, squares: squares}
+	*h = back
 	return nil
+}
+
+func (h *Histogram) setSums(sum, squares *big.Int) bool {
+	if sum == nil || squares == nil {
+		return false
+	}
+	var ok1, ok2 bool
+	h.sum, ok1 = tally.FromBig(sum)
+	h.squares, ok2 = tally.FromBig(squares)
+	return ok1 && ok2
+}
+
+// consistent reports whether the exact figures of h can be those of its buckets: what is read from a file may be anything.
+func (h *Histogram) consistent() bool {
+	n := big.NewInt(h.Count())
+	if n.Sign() < 1 || h.clamped < 0 || h.clamped > h.Count() || h.min < 0 || h.max < h.min {
+		return false
+	}
+	within := func(x *big.Int, lo, hi int64) bool { return x.Cmp(big.NewInt(lo)) >= 0 && x.Cmp(big.NewInt(hi)) <= 0 }
+	mean, sum := new(big.Int).Div(h.sum.Big(), n), h.sum.Big()
+	spread := new(big.Int).Sub(new(big.Int).Mul(n, h.squares.Big()), new(big.Int).Mul(sum, sum))
+	sameBucket := func(exact, inBucket int64) bool {
+		exact = min(max(exact, tally.MinValue), tally.MaxValue)
+		return exact/tally.Width(inBucket) == inBucket/tally.Width(inBucket)
+	}
+	first, last := int64(-1), int64(-1)
+	for low := range h.packed.ForEachBucket {
+		if first < 0 {
+			first = low
+		}
+		last = low
+	}
+	return within(mean, h.min, h.max) && spread.Sign() >= 0 && sameBucket(h.min, first) && sameBucket(h.max, last)
 }
 
 // WritePercentiles writes the table that HdrHistogram plotters read (.hgrm): values in milliseconds over quantiles that come closer to 1
