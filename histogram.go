@@ -154,7 +154,7 @@ func (h *Histogram) StdDev() time.Duration {
 	d := new(big.Int).Mul(h.squares.Big(), big.NewInt(n))
 	d.Sub(d, sum.Mul(sum, sum))
 	f, _ := new(big.Float).SetInt(d).Float64()
-	return time.Duration(math.Sqrt(f / float64(n) / float64(n-1)))
+	return time.Duration(math.Round(math.Sqrt(f / float64(n) / float64(n-1))))
 }
 
 // Quantile returns the duration that a share q of all recorded ones does not exceed: q = 0.99 gives what is called p99. It is the upper
@@ -337,7 +337,7 @@ func (h *Histogram) WritePercentiles(w io.Writer) error {
 	n := h.Count()
 	for _, q := range quantileLadder(n) {
 		rank := tally.Rank(q, n)
-		value := h.atRank(rank)
+		value := h.Quantile(q)
 		if q < 1 {
 			fmt.Fprintf(b, "%12.6f %14.12f %10d %14.2f\n", ms(value), q, rank, 1/(1-q))
 		} else {
