@@ -18,8 +18,10 @@ type recordingTB struct {
 	helpers    int
 }
 
-func (tb *recordingTB) Helper()                   { tb.helpers++ }
-func (tb *recordingTB) Logf(f string, args ...any) { tb.logs = append(tb.logs, fmt.Sprintf(f, args...)) }
+func (tb *recordingTB) Helper() { tb.helpers++ }
+func (tb *recordingTB) Logf(f string, args ...any) {
+	tb.logs = append(tb.logs, fmt.Sprintf(f, args...))
+}
 func (tb *recordingTB) Errorf(f string, args ...any) {
 	tb.errors = append(tb.errors, fmt.Sprintf(f, args...))
 }

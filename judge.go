@@ -10,6 +10,7 @@ import (
 // The limits beyond which a reading becomes a Warning.
 const (
 	saturatedShare = 0.9  // of its CPUs' time that the generator used
+	busyRest       = 0.2  // CPUs that the process used beside its pinned load threads
 	stealShare     = 0.02 // of its CPUs' time that the hypervisor gave to others
 	fewEnds        = 0.05 // of the requests that were finished after the measured interval
 	reconnectShare = 0.1  // connections per request, though they were to be kept alive
@@ -22,6 +23,9 @@ func (r *run) judge(res *Result, desc description) (ws []Warning) {
 	}
 	if res.Host.Race {
 		warn("race", "the race detector is on: everything is several times slower, and timing limits are not checked")
+	}
+	if r.overlaps {
+		warn("shared-cpus", "other threads of this process are pinned to CPUs among %v: two runs at once measure each other", r.opts.CPUs)
 	}
 	if desc.separate {
 		r.judgeGenerator(res, desc, warn)
@@ -51,9 +55,19 @@ func (r *run) judgeGenerator(res *Result, desc description, warn func(string, st
 		}
 		warn("generator-saturated", "%s %.0f %% of their CPUs (%v): the throughput is a lower bound of what the target can do, the latency an upper bound", whose, 100*min(share, 1), res.Generator.CPUs)
 	}
-	if desc.loopback && !pinned {
+	switch rest := r.restOfProcess(res); {
+	case !desc.loopback:
+	case !pinned:
 		warn("shared-cpus", "the target is on this machine and the generator is not pinned: they may have taken CPU time from each other; set Options.CPUs, and pin the server to others")
+	case rest > busyRest:
+		warn("shared-cpus", "beside the load threads this process kept %.2f CPUs busy, on whichever it may use: with a server of its own perhaps, or with the Go scheduler, which serves the %q engine from threads that are not pinned", rest, desc.engine)
 	}
+}
+
+// restOfProcess returns how many CPUs this process kept busy beside the pinned load threads.
+func (r *run) restOfProcess(res *Result) float64 {
+	all := r.atEnd.cpu.minus(r.atStart.cpu)
+	return res.busyCPUs(Usage{User: all.user, System: all.system}) - res.busyCPUs(res.Generator)
 }
 
 // judgeEnds says what the beginning and the end of the run did to the numbers.
@@ -83,7 +97,7 @@ func judgeSamples(res *Result, warn func(string, string, ...any)) {
 		warn("few-samples", "p99 needs %s successes for an interval of 95 %% confidence, this run has %s", formatCount(need), formatCount(n))
 	}
 	rates := res.intervalRates()
-	if n < 20*int64(len(rates)) {
+	if n < 10*int64(len(rates)) {
 		return // the counts are too small for their course to mean anything
 	}
 	switch s := stat.Steady(rates); s.Verdict {

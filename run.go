@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,9 +77,10 @@ type run struct {
 	cancelledAt atomic.Int64 // when the caller's context ended, in ns since start; 0: it has not
 
 	// Of Run's goroutine.
-	left    int // workers left behind
-	atStart readings
-	atEnd   readings
+	left     int  // workers left behind
+	overlaps bool // others have pinned threads to our CPUs
+	atStart  readings
+	atEnd    readings
 }
 
 // stuckAfter is how long a client may go on after its context has ended before it is left behind.
@@ -170,6 +172,7 @@ func (r *run) begin() error {
 	if r.opts.Duration > 0 {
 		r.end = r.start + r.opts.Duration
 	}
+	r.overlaps = r.pinnedByOthers()
 	r.timeline = newTimeline(r.start, r.end)
 	r.tickets.init(r.opts.Requests)
 	r.atStart = takeReadings(r.opts.CPUs)
@@ -273,6 +276,24 @@ func (r *run) join() {
 		}
 	}
 	r.awaitThreads()
+}
+
+// pinnedByOthers reports whether the process has threads that are pinned to CPUs of ours and are not ours: those of another Run.
+func (r *run) pinnedByOthers() bool {
+	if len(r.opts.CPUs) == 0 {
+		return false
+	}
+	ours := make(map[int]bool)
+	for _, w := range r.workers {
+		ours[w.thread] = true
+	}
+	allowed, _ := sys.AllowedCPUs()
+	for id, cpus := range sys.ThreadAffinities() {
+		if !ours[id] && len(cpus) < len(allowed) && slices.ContainsFunc(cpus, func(cpu int) bool { return slices.Contains(r.opts.CPUs, cpu) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // awaitThreads waits until the pinned threads have ended, which they do some microseconds after their goroutines: no mask of ours is to

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -72,3 +73,20 @@ func CurrentCPU() (int, error) {
 
 // OnMainThread reports whether the calling thread is the one the process began with. Does not block.
 func OnMainThread() bool { return unix.Gettid() == os.Getpid() }
+
+// ThreadAffinities returns the CPUs that each thread of this process may use, by the thread's number. Threads that end meanwhile are left
+// out. Does not block, but reads a directory of /proc.
+func ThreadAffinities() map[int][]int {
+	entries, _ := os.ReadDir("/proc/self/task")
+	masks := make(map[int][]int, len(entries))
+	for _, e := range entries {
+		tid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if cpus, err := affinity(tid); err == nil {
+			masks[tid] = cpus
+		}
+	}
+	return masks
+}

@@ -7,3 +7,6 @@ func ThreadID() int { return 0 }
 
 // ThreadExists returns false.
 func ThreadExists(int) bool { return false }
+
+// ThreadAffinities returns nil.
+func ThreadAffinities() map[int][]int { return nil }
