@@ -57,6 +57,10 @@ func TestOptionsCPUsOutOfReach(t *testing.T) {
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Error("pinning is supported here; the error says that it isn't")
 	}
+	_, err = Run(t.Context(), sleeper(0), Options{CPUs: allowed[:1], Concurrency: 9000})
+	if err == nil || !strings.Contains(err.Error(), "Options.Concurrency") {
+		t.Errorf("err = %v; want one that refuses 9000 pinned threads", err)
+	}
 }
 
 func TestOptionsWithDefaults(t *testing.T) {

@@ -36,8 +36,14 @@ type preparer interface {
 	prepare(ctx context.Context, opts Options) (Target, description, error)
 }
 
+// maxPinned is how many clients can be pinned, a thread each: the Go runtime ends a process that has more than 10,000 threads.
+const maxPinned = 4096
+
 func newPlan(ctx context.Context, target Target, opts Options) (*plan, error) {
 	p := &plan{target: target, opts: opts}
+	if len(opts.CPUs) > 0 && opts.Concurrency > maxPinned {
+		return nil, fmt.Errorf("loadtest: Options.Concurrency: must not exceed %d with Options.CPUs, since each pinned client has a thread (got %d)", maxPinned, opts.Concurrency)
+	}
 	switch t := target.(type) {
 	case nil:
 		return nil, errors.New("loadtest: Run: target must not be nil")

@@ -34,7 +34,7 @@ type framing struct {
 func (r *Response) parseHead(b []byte) (n int, err error) {
 	limit := r.maxHead()
 	s := &r.scan
-	if s.start == 0 && !bytes.HasPrefix(b, protocol[:min(len(b), len(protocol))]) {
+	if s.start == 0 && !bytes.HasPrefix(b, protocol[:min(len(b), len(protocol), limit)]) {
 		// Tell at once: a peer that speaks something else may never send the
 		// end of a line.
 		return 0, malformed("status line", b)

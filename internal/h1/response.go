@@ -236,7 +236,7 @@ func (r *Response) take(b []byte) {
 
 // maxHead returns the limit of a header block.
 func (r *Response) maxHead() int {
-	if r.MaxHead == 0 {
+	if r.MaxHead <= 0 {
 		return DefaultMaxHead
 	}
 	return r.MaxHead

@@ -354,6 +354,7 @@ func TestResponseLimits(t *testing.T) {
 		{"empty line does not fit", head + "hello", len(head) - 2, 0, ErrHeadTooLarge},
 		{"status line does not fit", head + "hello", 10, 0, ErrHeadTooLarge},
 		{"each interim head fits", "HTTP/1.1 100 Continue\r\n\r\n" + head + "hello", len(head), 0, nil},
+		{"limit inside protocol", "HTTP0", 2, 0, ErrHeadTooLarge},
 		{"no line end", "HTTP/1.1 200 " + strings.Repeat("x", 200), 100, 0, ErrHeadTooLarge},
 		{"default fits", big + "\r\n\r\n", 0, 0, nil},
 		{"default exceeded", big + "x\r\n\r\n", 0, 0, ErrHeadTooLarge},
