@@ -24,10 +24,9 @@ type exchange struct {
 	givenUp             bool  // the run was over before the request was: no outcome
 	unsent              bool  // of a request given up: not even begun to be written
 
-	opened  int              // connections opened
-	dials   [2]time.Duration // how long each took that could be used; two at most: at first, and to send again
-	dialed  int              // of them
-	backoff time.Duration    // pause before the next request, after a connection could not be made
+	opened int              // connections opened
+	dials  [2]time.Duration // how long each took that could be used; two at most: at first, and to send again
+	dialed int              // of them
 
 	sample Sample // of an accepted response, if it was asked for
 }

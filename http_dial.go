@@ -6,14 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"time"
-)
-
-// A connection that could not be made is tried again after a pause, which doubles from one failure to the next: a server that is gone
-// must not be answered with a storm, and one that comes back not be missed for long.
-const (
-	minPause = time.Millisecond
-	maxPause = 250 * time.Millisecond
 )
 
 // dial opens the client's connection. False: it could not, and x says why.
@@ -25,7 +17,6 @@ func (c *netClient) dial(x *exchange) bool {
 		x.dials[x.dialed] = now - start
 		x.dialed++
 		x.sent = now
-		c.fails = 0
 		c.adopt(conn)
 		return true
 	}
@@ -35,8 +26,6 @@ func (c *netClient) dial(x *exchange) bool {
 		return false
 	}
 	x.fail(classify(err), err)
-	x.backoff = min(minPause<<min(c.fails, 16), maxPause)
-	c.fails++
 	return false
 }
 

@@ -28,7 +28,6 @@ type netClient struct {
 	end    int // buf[:end] has been read and not been used
 	served int // responses on this connection
 	armed  bool
-	fails  int // dials in a row that failed
 	sample bool
 	report Response // given to Check
 

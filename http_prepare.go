@@ -70,6 +70,7 @@ func (h *HTTP) prepare(ctx context.Context, opts Options) (Target, description, 
 		method = "GET"
 	}
 	desc := description{target: method + " " + u.Redacted(), engine: "net", loopback: isLoopback(p.network, p.addrs), separate: true, keepAlive: !h.DisableKeepAlive}
+	desc.inProcess = desc.loopback && listensHere(p.addrs)
 	if h.Addr != "" {
 		desc.target += " at " + h.Addr
 	}

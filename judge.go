@@ -48,7 +48,8 @@ func (r *run) judge(res *Result, desc description) (ws []Warning) {
 func (r *run) judgeGenerator(res *Result, desc description, warn func(string, string, ...any)) {
 	cpus := float64(len(res.Generator.CPUs))
 	pinned := len(r.opts.CPUs) > 0
-	if share := res.busyCPUs(res.Generator) / cpus; cpus > 0 && share > saturatedShare {
+	// Unpinned, the CPU time is that of the whole process, and tells nothing of the generator if the server is in it.
+	if share := res.busyCPUs(res.Generator) / cpus; cpus > 0 && share > saturatedShare && (pinned || !desc.inProcess) {
 		whose := "the load threads used"
 		if !pinned {
 			whose = "this process, generator included, used"
@@ -56,11 +57,13 @@ func (r *run) judgeGenerator(res *Result, desc description, warn func(string, st
 		warn("generator-saturated", "%s %.0f %% of their CPUs (%v): the throughput is a lower bound of what the target can do, the latency an upper bound", whose, 100*min(share, 1), res.Generator.CPUs)
 	}
 	switch rest := r.restOfProcess(res); {
+	case desc.inProcess:
+		warn("shared-cpus", "the server is part of this process: it and the generator take CPU time from each other, which is fit for a floor and not for a comparison of servers")
 	case !desc.loopback:
 	case !pinned:
 		warn("shared-cpus", "the target is on this machine and the generator is not pinned: they may have taken CPU time from each other; set Options.CPUs, and pin the server to others")
 	case rest > busyRest:
-		warn("shared-cpus", "beside the load threads this process kept %.2f CPUs busy, on whichever it may use: with a server of its own perhaps, or with the Go scheduler, which serves the %q engine from threads that are not pinned", rest, desc.engine)
+		warn("shared-cpus", "beside the load threads this process kept %.2f CPUs busy, on whichever it may use: the Go scheduler serves the %q engine from threads that are not pinned", rest, desc.engine)
 	}
 }
 

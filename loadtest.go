@@ -12,7 +12,8 @@ var ErrNoRequests = errors.New("no request completed")
 // Run puts target under load as opts says, and reports what it measured.
 //
 // An error means that there is no trustworthy measurement: the options make no sense, no client could be made, not one request
-// completed. Requests that failed are counts in the Result, not an error. If ctx ends first, Run stops sending at once, gives up the
+// completed. Requests that failed are counts in the Result, not an error; but a run in which no connection could be made for three
+// seconds, from its beginning on, ends with an error that says why. If ctx ends first, Run stops sending at once, gives up the
 // requests under way, and returns the partial Result together with an error that wraps context.Cause(ctx). The Result is nil only if
 // no load was generated at all.
 //
@@ -37,7 +38,8 @@ func Run(ctx context.Context, target Target, opts Options) (*Result, error) {
 	return p.run(ctx)
 }
 
-// A Target is something that Run can put under load: [*HTTP], [Handler], [Func], or the user's own.
+// A Target is something that Run can put under load: [*HTTP], [Handler], [Func], or the user's own. If it has a String method, that names it
+// in reports.
 //
 // Run drives *HTTP faster than it can drive a Target that wraps one: Result.Engine says what ran.
 type Target interface {
@@ -52,7 +54,13 @@ type Client interface {
 	// Do issues one request and waits until its response has been consumed. It returns the size of the response in bytes.
 	// It is called again and again from one goroutine, and must return soon after ctx ends: at Options.Timeout, which makes the
 	// request a failure of kind "timeout", or when the run is over, which does not. Run sorts errors into few kinds by what they wrap
-	// (errno values, io.EOF, context errors, TLS errors); all others are of kind "error".
+	// (errno values, io.EOF, context errors, TLS errors); all others are of kind "error". After an error of kind "connect" the client
+	// waits before its next request, as those of HTTP do.
+	//
+	// A Client that waits on a connection obeys ctx by setting a deadline that has passed:
+	//
+	//	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	//	defer stop()
 	Do(ctx context.Context) (n int64, err error)
 	// Close is called once, after the last Do has returned, by the goroutine that called Do or by that of Run.
 	Close() error

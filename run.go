@@ -27,6 +27,7 @@ type description struct {
 	engine string // Result.Engine
 
 	loopback  bool // the target is a server on this machine
+	inProcess bool // the target is a server in this process
 	separate  bool // what the load threads consume is the generator's alone, not the target's own work
 	keepAlive bool // connections are meant to carry more than one request
 }
@@ -80,7 +81,10 @@ type run struct {
 	stopped atomic.Bool  // written by Run, read by the workers: begin no more requests
 	running atomic.Int64 // workers that have not exited
 
-	cancelledAt atomic.Int64 // when the caller's context ended, in ns since start; 0: it has not
+	reached     atomic.Bool  // a request got as far as a connection
+	cancelledAt atomic.Int64 // when cancel was called, in ns since start; 0: it was not
+	reason      error        // given to cancel; written before cancelledAt
+	cancelOnce  sync.Once
 
 	// Of Run's goroutine.
 	left     int  // workers left behind
@@ -103,7 +107,7 @@ func (p *plan) run(ctx context.Context) (*Result, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	defer context.AfterFunc(ctx, r.cancel)()
+	defer context.AfterFunc(ctx, func() { r.cancel(context.Cause(ctx)) })()
 	var progress sync.WaitGroup
 	joined := make(chan struct{})
 	if r.opts.Progress != nil {
@@ -114,7 +118,7 @@ func (p *plan) run(ctx context.Context) (*Result, error) {
 	close(joined)
 	progress.Wait()
 	res := r.result(p.desc)
-	return res, r.verdict(ctx, res)
+	return res, r.verdict(res)
 }
 
 // makeWorkers makes the clients, and a worker for each.
@@ -249,11 +253,14 @@ func (r *run) control() {
 	}
 }
 
-// cancel ends the run because the caller's context has ended. It is called from a goroutine of its own.
-func (r *run) cancel() {
-	r.stopped.Store(true)
-	r.cancelledAt.Store(max(int64(r.clock.now()), 1))
-	r.giveUp()
+// cancel ends the run before its time. It is called from any goroutine; the first reason counts.
+func (r *run) cancel(reason error) {
+	r.cancelOnce.Do(func() {
+		r.reason = reason
+		r.stopped.Store(true)
+		r.cancelledAt.Store(max(int64(r.clock.now()), 1))
+		r.giveUp()
+	})
 }
 
 // stop makes the workers begin nothing more, and then give up what is under way.
@@ -321,7 +328,7 @@ func (r *run) awaitThreads() {
 	}
 }
 
-// cancelled reports whether the caller's context ended the run, and not only at the moment when it was over anyway.
+// cancelled reports whether the run was ended before its time, and not only at the moment when it was over anyway.
 func (r *run) cancelled() bool {
 	at := time.Duration(r.cancelledAt.Load())
 	complete := r.tickets.exhausted() || at >= r.end
@@ -332,10 +339,10 @@ func (r *run) cancelled() bool {
 }
 
 // verdict returns why res can't be trusted, if so.
-func (r *run) verdict(ctx context.Context, res *Result) error {
+func (r *run) verdict(res *Result) error {
 	switch {
 	case r.cancelled():
-		return fmt.Errorf("loadtest: Run: stopped after %s: %w", formatDuration(time.Duration(r.cancelledAt.Load())), context.Cause(ctx))
+		return fmt.Errorf("loadtest: Run: stopped after %s: %w", formatDuration(time.Duration(r.cancelledAt.Load())), r.reason)
 	case res.Requests == 0:
 		return fmt.Errorf("loadtest: Run: %w in %s: %s under way without an outcome, %s waiting for a connection",
 			ErrNoRequests, formatDuration(res.Elapsed), plural(res.Abandoned, "request"), plural(r.unconnected(), "client"))

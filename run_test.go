@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -384,6 +385,48 @@ func TestRunNothingCompleted(t *testing.T) {
 		}
 		if !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Kind == "abandoned" && strings.Contains(w.Text, "2.00s") }) {
 			t.Errorf("Warnings = %v, want one of the abandoned with the age of 2s", r.Warnings)
+		}
+	})
+}
+
+func TestRunBacksOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int64
+		down := time.Now().Add(500 * time.Millisecond)
+		f := Func(func(context.Context) error {
+			calls.Add(1)
+			if time.Now().Before(down) {
+				return &net.OpError{Op: "dial", Err: errConnRefused}
+			}
+			time.Sleep(10 * time.Millisecond)
+			return nil
+		})
+		r, err := Run(t.Context(), f, Options{Concurrency: 1, Duration: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkInvariants(t, r)
+		// Pauses of 1, 2, 4 … 128 and 250 ms: nine attempts until the target is up, and from 505 ms on a success every 10 ms.
+		if r.Errors["connect"].Count != 9 || r.Succeeded() != 50 {
+			t.Errorf("%d refused, %d succeeded; want 9, 50", r.Errors["connect"].Count, r.Succeeded())
+		}
+	})
+}
+
+func TestRunGivesUpOnWhatIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := Func(func(context.Context) error { return &net.OpError{Op: "dial", Err: errConnRefused} })
+		start := time.Now()
+		r, err := Run(t.Context(), f, Options{Concurrency: 2, Requests: 1000})
+		if err == nil || !errors.Is(err, errConnRefused) || !strings.Contains(err.Error(), "no connection could be made") {
+			t.Errorf("err = %v; want one that says why", err)
+		}
+		if took := time.Since(start); took < 3*time.Second || took > 3300*time.Millisecond {
+			t.Errorf("Run took %v, want 3s and at most a pause", took)
+		}
+		checkInvariants(t, r)
+		if r.Failed != r.Requests || r.Failed < 20 || r.Failed > 50 {
+			t.Errorf("%d of %d failed, want all of some forty", r.Failed, r.Requests)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,7 @@ type worker struct {
 	used      cpuTime       // CPU time of the thread in the measured interval, if it is the worker's own
 	usedAt    cpuTime
 	measuring bool
+	refused   int // failures to connect in a row
 	pinErr    error
 	timer     *time.Timer
 
@@ -53,7 +55,7 @@ func (w *worker) loop() {
 			return
 		}
 		w.count(measured)
-		if pause := max(r.opts.ThinkTime, w.x.backoff); pause > 0 {
+		if pause := max(r.opts.ThinkTime, w.backOff()); pause > 0 {
 			w.sleep(pause)
 		}
 	}
@@ -126,6 +128,36 @@ func (w *worker) finish() {
 		}
 		w.run.timeline.handOver(&w.rec.slice, w.sliceAt, w.lastBegun)
 	}
+}
+
+// A connection that could not be made is tried again after a pause, which doubles from one failure to the next: a server that is gone
+// must not be answered with a storm, and one that comes back not be missed for long. If there never was one, the run is not worth its
+// time.
+const (
+	minPause     = time.Millisecond
+	maxPause     = 250 * time.Millisecond
+	unreachAfter = 3 * time.Second
+)
+
+// backOff returns how long the worker is to wait because of how the last request ended.
+func (w *worker) backOff() time.Duration {
+	r, x := w.run, &w.x
+	switch x.kind {
+	case failConnect, failAddress, failDescriptors, failTLS:
+	default:
+		if w.refused >= 0 {
+			w.refused = -1
+			r.reached.Store(true)
+		}
+		return 0
+	}
+	if x.done > unreachAfter && !r.reached.Load() {
+		r.cancel(fmt.Errorf("no connection could be made in %s: %w", formatDuration(x.done), x.err))
+	}
+	w.refused = max(w.refused, 0)
+	pause := min(minPause<<min(w.refused, 16), maxPause)
+	w.refused++
+	return pause
 }
 
 // sleep pauses for d, or until it is clear that no other request will follow.
