@@ -115,6 +115,9 @@ func (p *plan) run(ctx context.Context) (*Result, error) {
 	}
 	r.control()
 	r.join()
+	if ctx.Err() != nil {
+		r.cancel(context.Cause(ctx)) // which may not have come to it yet
+	}
 	close(joined)
 	progress.Wait()
 	res := r.result(p.desc)
@@ -123,7 +126,7 @@ func (p *plan) run(ctx context.Context) (*Result, error) {
 
 // makeWorkers makes the clients, and a worker for each.
 func (r *run) makeWorkers(ctx context.Context, target Target) error {
-	defer context.AfterFunc(ctx, r.giveUp)()
+	defer context.AfterFunc(ctx, r.stop)()
 	for i := range r.opts.Concurrency {
 		c, err := target.NewClient(r.ctx, i)
 		if err == nil && c == nil {

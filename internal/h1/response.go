@@ -14,7 +14,8 @@ import (
 	"io"
 )
 
-// DefaultMaxHead is the limit of a header block when [Response.MaxHead] is 0.
+// DefaultMaxHead is the limit of a header block, in bytes, when
+// [Response.MaxHead] does not set one.
 const DefaultMaxHead = 1 << 20
 
 // The kinds of failure of [Response.Parse]; its errors wrap one of them and say
@@ -39,18 +40,21 @@ var (
 //   - refuses a trailer that does not end with CRLF CRLF, where net/http's
 //     answer depends on the bytes after it;
 //   - does not keep a connection alive that carried both Transfer-Encoding and
-//     Content-Length, or Transfer-Encoding in HTTP/1.0 (RFC 9112, 6.1).
+//     Content-Length, or Transfer-Encoding in HTTP/1.0 (RFC 9112, 6.1), or that
+//     changed to another protocol with 101;
+//   - limits a trailer to MaxHead, where net/http's limit is the size of its
+//     read buffer.
 //
 // Note: it has no callback for header fields or body pieces. All that the
 // request path needs is the status, the end of the response and whether the
 // connection lives on; who wants more sets Keep for the responses concerned.
 type Response struct {
 	// MaxHead is the limit of each header block (a head with its status line,
-	// or a trailer) in bytes. 0 means DefaultMaxHead.
+	// or a trailer) in bytes. 0 or less means DefaultMaxHead.
 	MaxHead int
 
 	// MaxBody is the limit of the body in bytes, not counting chunk framing.
-	// 0 means no limit.
+	// 0 or less means no limit.
 	MaxBody int64
 
 	// Keep copies the final head and the body, for Header and Body. It may be
@@ -127,7 +131,8 @@ func (r *Response) Reset(head bool) {
 //
 // When done is true b[n:] is not part of the response: it begins the next one
 // if requests were pipelined, and is an error of the server if not. Interim
-// (1xx) responses are skipped, apart from 101, which is final.
+// (1xx) responses are used up on the way and leave no trace, apart from 101,
+// which is final.
 //
 // The error wraps ErrMalformed, ErrHeadTooLarge or ErrBodyTooLarge, and is
 // repeated until Reset. Parse does not keep b.
