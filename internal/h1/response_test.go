@@ -276,6 +276,9 @@ func TestResponsePipelined(t *testing.T) {
 		if n, done, err := r.Parse(in[n:]); n != 0 || !done || err != nil {
 			t.Fatalf("response %d: Parse when complete = %d, %v, %v, want 0, true, nil", i, n, done, err)
 		}
+		if done, err := r.EOF(); !done || err != nil {
+			t.Fatalf("response %d: EOF when complete = %v, %v, want true, nil", i, done, err)
+		}
 		in = in[n:]
 	}
 	if len(in) > 0 {
