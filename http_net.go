@@ -108,7 +108,7 @@ func (c *netClient) exchange(x *exchange) {
 // attempt sends the request once and reads its response. False: the server had closed the idle connection, and the request is to be
 // sent again.
 func (c *netClient) attempt(x *exchange) (settled bool) {
-	c.resp.Keep = c.plan.check != nil || c.sample
+	c.resp.Keep, c.resp.KeepHead = c.plan.check != nil, c.sample
 	c.resp.Reset(c.plan.head)
 	c.end = 0
 	if !c.armed {

@@ -55,7 +55,7 @@ func (r *Response) parseHead(b []byte) (n int, err error) {
 			if end >= limit {
 				return 0, r.headTooLarge()
 			}
-			if r.Keep {
+			if r.Keep || r.KeepHead {
 				r.keptHead = append(r.keptHead[:0], b[:end+1]...)
 			}
 			return end + 1, r.endHead()
@@ -285,10 +285,10 @@ func (r *Response) endHead() error {
 }
 
 // Header returns the first value of a header field of the final head, "" if
-// there is none, that head is not complete or Keep is not set. The case of key
-// does not matter. It searches the head at each call.
+// there is none, that head is not complete or neither Keep nor KeepHead is set.
+// The case of key does not matter. It searches the head at each call.
 func (r *Response) Header(key string) string {
-	if !r.Keep || r.state == inHead {
+	if !r.Keep && !r.KeepHead || r.state == inHead {
 		return ""
 	}
 	_, b, _ := bytes.Cut(r.keptHead, []byte{'\n'})

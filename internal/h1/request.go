@@ -96,20 +96,20 @@ func appendField(dst []byte, name, value string) []byte {
 
 func checkRequestLine(method, target string) error {
 	if !isToken(method) {
-		return fmt.Errorf("method: must be a token such as GET (got %s)", quote(method))
+		return fmt.Errorf("Method: must be a token such as GET (got %s)", quote(method))
 	}
 	if method == "CONNECT" {
-		return errors.New("method: must not be CONNECT")
+		return errors.New("Method: must not be CONNECT")
 	}
 	if target == "*" && method == "OPTIONS" {
 		return nil
 	}
 	if target[0] != '/' {
-		return fmt.Errorf("target: must begin with /, or be * with OPTIONS (got %s)", quote(target))
+		return fmt.Errorf("Target: must begin with /, or be * with OPTIONS (got %s)", quote(target))
 	}
 	for i := range len(target) {
 		if target[i] <= ' ' || target[i] == 0x7f {
-			return fmt.Errorf("target: must have no spaces or control characters, escape them (got %s)", quote(target))
+			return fmt.Errorf("Target: must have no spaces or control characters, escape them (got %s)", quote(target))
 		}
 	}
 	return nil
@@ -118,16 +118,16 @@ func checkRequestLine(method, target string) error {
 // checkField checks one entry of Header.
 func checkField(name string, values []string) error {
 	if !isToken(name) {
-		return fmt.Errorf("header name %s: must be a token such as Accept", quote(name))
+		return fmt.Errorf("Header[%s]: must be a token such as Accept", quote(name))
 	}
 	for _, own := range []string{"Content-Length", "Connection", "Transfer-Encoding"} {
 		if equalFold(name, own) {
-			return fmt.Errorf("header %s: must not be set, it follows from the body and from closing the connection", quote(name))
+			return fmt.Errorf("Header[%s]: must not be set, it follows from the body and from closing the connection", quote(name))
 		}
 	}
 	for _, v := range values {
 		if !isValue(v) {
-			return fmt.Errorf("header %s: must have no control characters but tab (got %s)", quote(name), quote(v))
+			return fmt.Errorf("Header[%s]: must have no control characters but tab (got %s)", quote(name), quote(v))
 		}
 	}
 	return nil
@@ -143,15 +143,15 @@ func (r *Request) host() (string, error) {
 	}
 	switch {
 	case len(override) > 1:
-		return "", fmt.Errorf("header \"Host\": must have one value (got %d)", len(override))
+		return "", fmt.Errorf("Header[\"Host\"]: must have one value (got %d)", len(override))
 	case len(override) == 1:
 		return override[0], nil
 	case r.Host == "":
-		return "", errors.New("host: must not be empty")
+		return "", errors.New("Host: must not be empty")
 	}
 	for i := range len(r.Host) {
 		if r.Host[i] <= ' ' || r.Host[i] == 0x7f {
-			return "", fmt.Errorf("host: must have no spaces or control characters (got %s)", quote(r.Host))
+			return "", fmt.Errorf("Host: must have no spaces or control characters (got %s)", quote(r.Host))
 		}
 	}
 	return r.Host, nil

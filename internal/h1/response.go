@@ -61,6 +61,9 @@ type Response struct {
 	// changed before each Reset. Off, only the numbers are kept.
 	Keep bool
 
+	// KeepHead copies the final head alone, for Header.
+	KeepHead bool
+
 	state state
 	head  bool  // the request was HEAD
 	began bool  // a byte of the response has come
@@ -113,10 +116,8 @@ func (r *Response) Reset(head bool) {
 	r.err = nil
 	r.scan = scan{}
 	r.size = 0
-	if r.Keep {
-		r.keptHead = r.keptHead[:0]
-		r.keptBody = r.keptBody[:0]
-	}
+	r.keptHead = r.keptHead[:0]
+	r.keptBody = r.keptBody[:0]
 }
 
 // Parse reads on in the response and says how many bytes of b it used, and

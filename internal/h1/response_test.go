@@ -346,3 +346,18 @@ func TestTokenLen(t *testing.T) {
 		}
 	}
 }
+
+func TestResponseKeepHead(t *testing.T) {
+	r := Response{KeepHead: true}
+	const text = "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 4\r\n\r\ntest"
+	if n, done, err := r.Parse([]byte(text)); n != len(text) || !done || err != nil {
+		t.Fatalf("Parse = %d, %v, %v", n, done, err)
+	}
+	if r.Header("server") != "x" || r.Body() != nil || r.BodyBytes() != 4 {
+		t.Errorf("server %q, body %q of %d bytes; want the head and no body", r.Header("server"), r.Body(), r.BodyBytes())
+	}
+	r.Reset(false)
+	if r.Header("server") != "" {
+		t.Error("the head is there after Reset")
+	}
+}
