@@ -31,9 +31,10 @@ type netClient struct {
 	sample bool
 	report Response // given to Check
 
-	over *interruption
-	mu   sync.Mutex // guards conn, for interruptions; its goroutine is the only one that sets it
-	conn net.Conn
+	over    *interruption
+	release func() bool // undoes what NewClient has asked of its context
+	mu      sync.Mutex  // guards conn, for interruptions; its goroutine is the only one that sets it
+	conn    net.Conn
 
 	clock clock // of Do
 }
@@ -54,7 +55,7 @@ func (p *httpPlan) NewClient(ctx context.Context, i int) (Client, error) {
 	c := &netClient{plan: p, ctx: ctx, over: new(interruption), buf: make([]byte, minBuffer), sample: i == 0, clock: startClock()}
 	c.resp.MaxBody = p.maxBody
 	over := c.over
-	context.AfterFunc(ctx, func() { c.interrupt(over) })
+	c.release = context.AfterFunc(ctx, func() { c.interrupt(over) })
 	return c, nil
 }
 
@@ -79,6 +80,7 @@ func (c *netClient) Do(ctx context.Context) (int64, error) {
 
 // Close closes the connection.
 func (c *netClient) Close() error {
+	c.release()
 	c.hangUp()
 	return nil
 }
