@@ -69,6 +69,7 @@ func (d *doer) exchange(x *exchange) {
 	case err != nil && d.contexts.over():
 		x.givenUp = true // whatever it says, we cut it off
 	case x.done-x.begun > d.contexts.timeout:
+		x.status = 0 // no response in time is none
 		x.fail(failTimeout, cmp.Or(err, errSlow))
 	case err != nil:
 		x.fail(classify(err), err)

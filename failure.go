@@ -62,10 +62,12 @@ func classify(err error) failure {
 	var header tls.RecordHeaderError
 	var unknownCA x509.UnknownAuthorityError
 	var hostname x509.HostnameError
+	var invalidCert x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &known):
 		return known.kind
-	case errors.As(err, &certErr), errors.As(err, &alert), errors.As(err, &header), errors.As(err, &unknownCA), errors.As(err, &hostname):
+	case errors.As(err, &certErr), errors.As(err, &alert), errors.As(err, &header),
+		errors.As(err, &unknownCA), errors.As(err, &hostname), errors.As(err, &invalidCert), isAlert(err):
 		return failTLS
 	case errors.Is(err, h1.ErrBodyTooLarge):
 		return failBodyTooLarge
@@ -75,6 +77,8 @@ func classify(err error) failure {
 		return failDescriptors
 	case errors.Is(err, errAddrNotAvail), errors.Is(err, errAddrInUse):
 		return failAddress
+	case errors.Is(err, syscall.EAGAIN) && isDial(err): // which calls itself a timeout: the queue of a unix socket is full
+		return failConnect
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
 		return failTimeout
 	case errors.Is(err, errConnRefused), isDial(err):
@@ -91,6 +95,12 @@ func classify(err error) failure {
 func isDial(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// isAlert says whether err is a TLS alert, sent or received. Package tls wraps its own in a type that only this gives away.
+func isAlert(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
 }
 
 // A knownError is an error whose kind is known where it arises.

@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,11 +84,16 @@ func (c *handlerClient) Do(ctx context.Context) (int64, error) {
 
 func (c *handlerClient) serve(ctx context.Context) (err error) {
 	r := c.target.request.Clone(ctx)
-	if c.target.request.Body != nil {
+	// What the request of a server always has, and that of a client need not.
+	r.Body = http.NoBody
+	if len(c.target.body) > 0 {
 		r.Body = io.NopCloser(bytes.NewReader(c.target.body))
 	}
-	if r.RequestURI == "" { // a server's request has one, a client's must not
-		r.RequestURI = r.URL.RequestURI()
+	r.Method = cmp.Or(r.Method, http.MethodGet)
+	r.RequestURI = cmp.Or(r.RequestURI, r.URL.RequestURI())
+	r.Host = cmp.Or(r.Host, r.URL.Host)
+	if r.Header == nil {
+		r.Header = make(http.Header)
 	}
 	defer func() {
 		if v := recover(); v == http.ErrAbortHandler {
@@ -102,7 +108,7 @@ func (c *handlerClient) serve(ctx context.Context) (err error) {
 
 func (c *handlerClient) Close() error { return nil }
 
-// Header, WriteHeader, Write and Flush make c an http.ResponseWriter and an http.Flusher.
+// Header, WriteHeader, Write, WriteString and Flush make c an http.ResponseWriter and an http.Flusher.
 
 func (c *handlerClient) Header() http.Header { return c.header }
 
@@ -113,9 +119,22 @@ func (c *handlerClient) WriteHeader(status int) {
 }
 
 func (c *handlerClient) Write(b []byte) (int, error) {
+	return c.wrote(len(b))
+}
+
+// WriteString saves those who write strings a copy, as the ResponseWriter of a server does.
+func (c *handlerClient) WriteString(s string) (int, error) { return c.wrote(len(s)) }
+
+// wrote counts n bytes of the body, where there may be one.
+func (c *handlerClient) wrote(n int) (int, error) {
 	c.WriteHeader(http.StatusOK)
-	c.size += int64(len(b))
-	return len(b), nil
+	switch {
+	case c.status == http.StatusNoContent, c.status == http.StatusNotModified:
+		return 0, http.ErrBodyNotAllowed
+	case c.target.request.Method != http.MethodHead:
+		c.size += int64(n)
+	}
+	return n, nil
 }
 
 func (c *handlerClient) Flush() { c.WriteHeader(http.StatusOK) }

@@ -86,7 +86,15 @@ func (h *HTTP) NewClient(ctx context.Context, i int) (Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.NewClient(ctx, i)
+	c, err := t.NewClient(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	return onlyClient{c}, nil
 }
+
+// An onlyClient is a Client and no exchanger: whoever was given one by HTTP.NewClient may have Run drive it as it is, and that goes by
+// what the Options of that Run say, which the client has not seen.
+type onlyClient struct{ Client }
 
 var errNilHTTP = errors.New("loadtest: HTTP: must not be nil")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 )
 
 // dial opens the client's connection. False: it could not, and x says why.
@@ -62,7 +63,8 @@ func (c *netClient) connect(x *exchange) (net.Conn, error) {
 }
 
 // dial opens a connection to the first of the addresses that accepts one, beginning with the one that did last time: a name may stand
-// for an IPv6 and an IPv4 address, and the server listen on one of them only.
+// for an IPv6 and an IPv4 address, and the server listen on one of them only. An address that does not answer at all leaves time for the
+// next.
 func (p *httpPlan) dial(ctx context.Context) (net.Conn, error) {
 	// Probes of an idle connection are not a load generator's business, and each socket option is a system call.
 	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: false}, KeepAlive: -1}
@@ -70,6 +72,7 @@ func (p *httpPlan) dial(ctx context.Context) (net.Conn, error) {
 	var errs []error
 	for i := range p.addrs {
 		at := (first + i) % len(p.addrs)
+		dialer.Timeout = patience(ctx, len(p.addrs)-i)
 		conn, err := dialer.DialContext(ctx, p.network, p.addrs[at])
 		if err == nil {
 			if i > 0 {
@@ -83,6 +86,21 @@ func (p *httpPlan) dial(ctx context.Context) (net.Conn, error) {
 		}
 	}
 	return nil, errors.Join(errs...)
+}
+
+// maxPatience is how long a connection attempt goes on while there is another address to try: what an attempt whose first packet was lost
+// needs on Linux.
+const maxPatience = 1100 * time.Millisecond
+
+// patience returns how long the next of left addresses may take; 0: all the time that ctx leaves.
+func patience(ctx context.Context, left int) time.Duration {
+	if left < 2 {
+		return 0
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		return min(max(time.Until(deadline)/time.Duration(left), 1), maxPatience)
+	}
+	return maxPatience
 }
 
 // explainDial adds what to do to errors whose cause is this machine and not the server.

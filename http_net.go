@@ -3,6 +3,7 @@ package loadtest
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -28,13 +29,12 @@ type netClient struct {
 	end    int // buf[:end] has been read and not been used
 	served int // responses on this connection
 	armed  bool
-	sample bool
 	report Response // given to Check
 
-	over    *interruption
 	release func() bool // undoes what NewClient has asked of its context
-	mu      sync.Mutex  // guards conn, for interruptions; its goroutine is the only one that sets it
+	mu      sync.Mutex  // guards conn and over, for interruptions; the client's goroutine is the only one that sets them
 	conn    net.Conn
+	over    *interruption
 
 	clock clock // of Do
 }
@@ -51,23 +51,24 @@ const (
 )
 
 // NewClient returns a client whose requests end when ctx does.
-func (p *httpPlan) NewClient(ctx context.Context, i int) (Client, error) {
-	c := &netClient{plan: p, ctx: ctx, over: new(interruption), buf: make([]byte, minBuffer), sample: i == 0, clock: startClock()}
+func (p *httpPlan) NewClient(ctx context.Context, _ int) (Client, error) {
+	c := &netClient{plan: p, ctx: ctx, buf: make([]byte, minBuffer), clock: startClock()}
 	c.resp.MaxBody = p.maxBody
-	over := c.over
-	c.release = context.AfterFunc(ctx, func() { c.interrupt(over) })
+	c.release = c.interruptAfter(ctx)
 	return c, nil
 }
 
 // Do issues one request and waits for its response: what exchange does, for a Target that wraps the HTTP target.
 func (c *netClient) Do(ctx context.Context) (int64, error) {
-	run, over := c.ctx, new(interruption)
-	c.ctx, c.over = ctx, over
-	stop := context.AfterFunc(ctx, func() { c.interrupt(over) })
+	run := c.ctx
+	c.ctx = ctx
+	stop := c.interruptAfter(ctx)
 	x := exchange{clock: c.clock}
 	x.begin(c.clock.now())
 	c.exchange(&x)
-	stop()
+	if !stop() {
+		c.armed = false // the connection may live on, and have a deadline that has passed
+	}
 	c.ctx = run
 	switch {
 	case x.givenUp:
@@ -85,12 +86,22 @@ func (c *netClient) Close() error {
 	return nil
 }
 
-// interrupt makes the call that is under way on the connection return. It is called from any goroutine.
+// interruptAfter has the client return when ctx ends, and no longer when an earlier context does.
+func (c *netClient) interruptAfter(ctx context.Context) (stop func() bool) {
+	over := new(interruption)
+	c.mu.Lock()
+	c.over = over
+	c.mu.Unlock()
+	return context.AfterFunc(ctx, func() { c.interrupt(over) })
+}
+
+// interrupt makes the call that is under way on the connection return. It is called from any goroutine, and may come so late that the
+// client has turned to its next request: that is left alone.
 func (c *netClient) interrupt(over *interruption) {
 	over.set.Store(true)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.conn != nil {
+	if c.conn != nil && c.over == over {
 		_ = c.conn.SetDeadline(longAgo)
 	}
 }
@@ -110,7 +121,7 @@ func (c *netClient) exchange(x *exchange) {
 // attempt sends the request once and reads its response. False: the server had closed the idle connection, and the request is to be
 // sent again.
 func (c *netClient) attempt(x *exchange) (settled bool) {
-	c.resp.Keep, c.resp.KeepHead = c.plan.check != nil, c.sample
+	c.resp.Keep, c.resp.KeepHead = c.plan.check != nil, !c.plan.sampled.Load()
 	c.resp.Reset(c.plan.head)
 	c.end = 0
 	if !c.armed {
@@ -121,14 +132,14 @@ func (c *netClient) attempt(x *exchange) (settled bool) {
 	if err == nil || classify(err) == failReset { // a server may answer, and close, before it has read all
 		readErr := c.read(x)
 		if readErr == nil {
-			c.judge(x)
+			c.judge(x, err == nil)
 			return true
 		}
 		err = cmp.Or(err, readErr)
 	}
 	kind := classify(err)
 	stale := x.first == 0 && c.served > 0 && (kind == failEOF || kind == failReset)
-	c.hangUp()
+	c.drop()
 	x.done = x.clock.now()
 	switch {
 	case errors.Is(err, errInterrupted):
@@ -179,7 +190,7 @@ func (c *netClient) read(x *exchange) error {
 				return parseErr
 			case done:
 				x.done = now
-				c.end -= used // what is beyond the response
+				c.end = copy(c.buf, c.buf[used:c.end]) // what is beyond the response
 				return nil
 			}
 			c.end = copy(c.buf, c.buf[used:c.end])
@@ -210,12 +221,14 @@ func (c *netClient) makeRoom(n int) {
 	}
 }
 
-// judge decides what a response that came whole is worth, and whether its connection goes on.
-func (c *netClient) judge(x *exchange) {
+// judge decides what a response that came whole is worth, and whether its connection goes on; it can't if not all of the request was sent.
+func (c *netClient) judge(x *exchange, sent bool) {
 	p := c.plan
 	x.status, x.body = c.resp.Status(), c.resp.BodyBytes()
 	c.served++
 	switch {
+	case x.status < 100:
+		x.fail(failParse, fmt.Errorf("%w: status code %03d", h1.ErrMalformed, x.status))
 	case c.end > 0:
 		x.fail(failParse, fmt.Errorf("%w: %s beyond the response: %.40q", h1.ErrMalformed, plural(int64(c.end), "byte"), c.buf[:c.end]))
 	case p.status == 0 && (x.status < 200 || x.status > 299), p.status != 0 && x.status != p.status:
@@ -226,11 +239,13 @@ func (c *netClient) judge(x *exchange) {
 			x.fail(failCheck, err)
 		}
 	}
-	if c.sample && x.kind == failNone {
-		c.sample = false
+	if x.kind == failNone && !p.sampled.Load() && p.sampled.CompareAndSwap(false, true) {
 		x.sample = Sample{Status: x.status, Server: c.resp.Header("Server"), BodyBytes: x.body, TLS: describeTLS(c.conn)}
 	}
-	if p.close || x.kind == failParse || !c.resp.KeepAlive() {
+	switch {
+	case !sent || x.kind == failParse:
+		c.drop()
+	case p.close || !c.resp.KeepAlive():
 		c.hangUp()
 	}
 }
@@ -255,20 +270,36 @@ func (c *netClient) endures(x *exchange, err error) error {
 
 // setDeadline moves the connection's deadline to that of the request.
 func (c *netClient) setDeadline(x *exchange) {
+	var deadline time.Time
 	if timeout := c.plan.opts.timeout(); timeout != noTimeout {
-		_ = c.conn.SetDeadline(time.Now().Add(timeout - (x.clock.now() - x.begun)))
+		deadline = time.Now().Add(timeout - (x.clock.now() - x.begun))
 	}
+	_ = c.conn.SetDeadline(deadline)
 	if c.over.set.Load() { // the deadline that was to interrupt may have been overwritten
 		_ = c.conn.SetDeadline(longAgo)
 	}
 }
 
-// hangUp closes the connection.
+// hangUp closes the connection, if there is one.
 func (c *netClient) hangUp() {
-	if c.conn == nil {
+	if c.conn != nil {
+		c.leave(c.conn)
+	}
+}
+
+// drop closes a connection on which something has gone wrong, without the goodbye of TLS: that would wait for up to five seconds for a
+// peer that does not read.
+func (c *netClient) drop() {
+	if secure, ok := c.conn.(*tls.Conn); ok {
+		c.leave(secure.NetConn())
 		return
 	}
-	_ = c.conn.Close()
+	c.hangUp()
+}
+
+// leave closes conn, which is the client's connection or what that rests on.
+func (c *netClient) leave(conn net.Conn) {
+	_ = conn.Close()
 	c.adopt(nil)
 	if len(c.buf) > maxBuffer {
 		c.buf = make([]byte, minBuffer)

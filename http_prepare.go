@@ -15,16 +15,16 @@ import (
 	"github.com/loadtest-go/loadtest/internal/h1"
 )
 
-// An httpPlan is an HTTP target that has been checked, resolved and encoded. Its clients share it, and change only preferred.
+// An httpPlan is an HTTP target that has been checked, resolved and encoded. Its clients share it, and change only what is atomic.
 type httpPlan struct {
 	request []byte // encoded
 	head    bool   // the method is HEAD: responses have no body
 	resend  bool   // the method may be sent again
 
-	network   string   // "tcp" or "unix"
-	addrs     []string // to dial, in order
-	preferred atomic.Int32
-	tls       *tls.Config // nil: plain
+	network   string       // "tcp" or "unix"
+	addrs     []string     // to dial, in order
+	preferred atomic.Int32 // index in addrs of the one that accepted last; written by the clients that find another
+	tls       *tls.Config  // nil: plain
 
 	status    int
 	maxBody   int64
@@ -32,6 +32,7 @@ type httpPlan struct {
 	check     func(*Response) error
 	opts      Options
 	pollReads bool
+	sampled   atomic.Bool // a response was accepted; written by the first client that sees one
 }
 
 // prepare checks h, resolves its host and encodes its request.
@@ -43,7 +44,7 @@ func (h *HTTP) prepare(ctx context.Context, opts Options) (Target, description, 
 	if err != nil {
 		return nil, description{}, err
 	}
-	req := h1.Request{Method: h.Method, Target: u.RequestURI(), Host: u.Host, Header: h.Header, Body: h.Body, Close: h.DisableKeepAlive}
+	req := h1.Request{Method: h.Method, Target: u.RequestURI(), Host: hostField(u), Header: h.Header, Body: h.Body, Close: h.DisableKeepAlive}
 	encoded, err := req.Append(nil)
 	if err != nil {
 		return nil, description{}, fmt.Errorf("loadtest: HTTP.%w", err)
@@ -93,10 +94,19 @@ func (h *HTTP) validate(opts Options) (*url.URL, error) {
 		bad("URL", "must begin with http:// or https:// (got %q)", h.URL)
 	case u.Hostname() == "":
 		bad("URL", "must name a host (got %q)", h.URL)
+	case strings.ContainsFunc(u.Host, func(c rune) bool { return c >= 0x80 }):
+		bad("URL", "must have a host of ASCII characters: write an international name as xn--… (got %q)", u.Host)
+	case strings.Contains(u.RawQuery, " "):
+		bad("URL", "must have no spaces in its query: write %%20 (got %q)", h.URL)
 	case u.User != nil:
 		bad("URL", "must not hold a user name: set Header[\"Authorization\"]")
 	case u.Scheme == "http" && h.TLS != nil:
 		bad("TLS", "needs a URL that begins with https:// (got %q)", h.URL)
+	}
+	if h.TLS != nil {
+		if i := slices.IndexFunc(h.TLS.NextProtos, notHTTP1); i >= 0 {
+			bad("TLS", "NextProtos must not offer %q, which is not built yet: leave it empty for http/1.1", h.TLS.NextProtos[i])
+		}
 	}
 	if h.Status != 0 && h.Status != 101 && (h.Status < 200 || h.Status > 999) {
 		bad("Status", "must be 0, for any 2xx, or a final status from 200 to 999 (got %d)", h.Status)
@@ -140,6 +150,18 @@ func idempotent(method string) bool {
 	return slices.Contains([]string{"", "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"}, method)
 }
 
+func notHTTP1(proto string) bool { return slices.Contains([]string{"h2", "h2c", "h3"}, proto) }
+
+// hostField returns the value of the Host field: host and port as they are in u, but for what means something only on this machine (the
+// zone of an IPv6 address) or nothing at all (a colon without a port).
+func hostField(u *url.URL) string {
+	host := strings.TrimSuffix(u.Host, ":")
+	if zone := strings.IndexByte(host, '%'); zone >= 0 && host[0] == '[' {
+		host = host[:zone] + host[strings.IndexByte(host, ']'):]
+	}
+	return host
+}
+
 // hostPort returns the address that u stands for.
 func hostPort(u *url.URL) string {
 	port := u.Port()
@@ -160,6 +182,9 @@ func resolve(ctx context.Context, addr string) (network string, addrs []string, 
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return "", nil, fmt.Errorf("must be host:port or unix:path: %w", err)
+	}
+	if host == "" {
+		return "", nil, fmt.Errorf("must have a host before the port (got %q)", addr)
 	}
 	number, err := net.DefaultResolver.LookupPort(ctx, "tcp", port)
 	if err != nil {
