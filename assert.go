@@ -23,7 +23,7 @@ type Limits struct {
 
 // A LimitError is one limit that a result has broken.
 type LimitError struct {
-	Metric     string // "throughput", "throughput-per-core", "p50", "p99", "p99.9", "max", "error-rate", "server-rss", "requests"
+	Metric     string // "throughput", "throughput-per-core", "p50", "p99", "p99.9", "max", "error-rate", "abandoned", "server-rss", "requests"
 	Limit, Got string // as people read them
 	Detail     string // the interval, or what failed; may be empty
 }
@@ -49,7 +49,8 @@ func (e *InconclusiveError) Error() string { return e.Metric + " is inconclusive
 // only a lower bound and latency an upper one, or too few samples support the quantile.
 //
 // Errors count first: a server that fails fast is not fast, so that only successes count, and with the zero MaxErrorRate each failure
-// breaks a limit. A result without any success breaks one whatever the limits are. Of a statistic with a confidence interval the limit is
+// breaks a limit, as does each request that has no outcome even after the drain. A result without any success breaks one whatever the limits
+// are. Of a statistic with a confidence interval the limit is
 // broken only if the whole interval lies beyond it; a value on the wrong side whose interval reaches the right one passes (Assert logs
 // it). Under the race detector throughput, latency and memory are not checked, since it alone makes them several times worse.
 func (l Limits) Check(r *Result) error {
@@ -147,12 +148,33 @@ func (c *checkup) checkErrors() {
 	}
 	if rate := r.ErrorRate(); rate > c.limits.MaxErrorRate {
 		c.fail(&LimitError{
-			Metric: "error-rate", Limit: fmt.Sprintf("at most %s %%", threeSignificant(100*c.limits.MaxErrorRate)),
-			Got:    fmt.Sprintf("%s %%, %s of %s requests", threeSignificant(100*rate), formatCount(r.Failed), formatCount(r.Requests)),
+			Metric: "error-rate", Limit: "at most " + formatShare(c.limits.MaxErrorRate),
+			Got:    fmt.Sprintf("%s, %s of %s requests", formatShare(rate), formatCount(r.Failed), formatCount(r.Requests)),
 			Detail: r.describeErrors(),
 		})
 	} else if r.Succeeded() == 0 {
 		c.fail(&LimitError{Metric: "requests", Limit: "at least 1 that succeeds", Got: "0", Detail: r.describeErrors()})
+	}
+	c.checkAbandoned()
+	if r.Resent > 0 {
+		c.note("%s had to be sent again, since the server closed the connection without an answer", plural(r.Resent, "request"))
+	}
+}
+
+// checkAbandoned counts requests without an outcome as failures if they were given the whole of the drain: the server hung. Those that a
+// cancelled run, or one without a drain, has given up may be good ones.
+func (c *checkup) checkAbandoned() {
+	r := c.result
+	if r.Abandoned == 0 || r.Options.Drain <= 0 || r.OldestAbandoned < r.Options.Drain {
+		return
+	}
+	got := fmt.Sprintf("%s without an outcome, the oldest after %s", plural(r.Abandoned, "request"), formatDuration(r.OldestAbandoned))
+	lost := float64(r.Failed+r.Abandoned) / float64(r.Requests+r.Abandoned)
+	if lost > c.limits.MaxErrorRate {
+		c.fail(&LimitError{Metric: "abandoned", Limit: "none, but for the failures that are allowed", Got: got})
+	}
+	if limit := c.limits.MaxLatency; limit > 0 && r.OldestAbandoned > limit && r.Latency.Max() <= limit && !r.Host.Race {
+		c.fail(&LimitError{Metric: "max", Limit: "at most " + formatDuration(limit), Got: "more than " + formatDuration(r.OldestAbandoned), Detail: got})
 	}
 }
 
@@ -160,7 +182,7 @@ func (c *checkup) checkErrors() {
 // an upper bound, and neither can break a limit.
 func (r *Result) saturated() bool {
 	for _, w := range r.Warnings {
-		if w.Kind == "generator-saturated" || w.Kind == "rate-not-met" {
+		if w.Kind == warnSaturated {
 			return true
 		}
 	}
@@ -181,10 +203,10 @@ func (c *checkup) checkThroughput() {
 		if ci.Lo < floor {
 			c.note("throughput is %s, but the floor of %s lies within its interval %s", got, formatRate(floor), describeInterval(ci))
 		}
-	case c.result.saturated():
-		c.inconclusive("throughput", saturatedReason, got, limit)
 	case ci.Hi >= floor && ci.Confidence > 0:
 		c.note("throughput is %s, below the floor of %s, which its interval %s still reaches: not shown to be too low", got, formatRate(floor), describeInterval(ci))
+	case c.result.saturated():
+		c.inconclusive("throughput", saturatedReason, got, limit)
 	default:
 		c.fail(&LimitError{Metric: "throughput", Limit: limit, Got: got, Detail: describeInterval(ci)})
 	}
@@ -194,7 +216,7 @@ func describeInterval(ci Estimate) string {
 	if ci.Confidence == 0 {
 		return "too short a run for an interval"
 	}
-	return fmt.Sprintf("[%s, %s] at %s %%", formatRate(ci.Lo), formatRate(ci.Hi), threeSignificant(100*ci.Confidence))
+	return fmt.Sprintf("[%s, %s] at %s", formatRate(ci.Lo), formatRate(ci.Hi), formatShare(ci.Confidence))
 }
 
 func (c *checkup) checkLatency() {
@@ -222,20 +244,23 @@ func (c *checkup) checkQuantile(metric string, q float64, limit time.Duration) {
 	value := r.Latency.Quantile(q)
 	lo, hi, ok := r.LatencyCI(q, c.limits.confidence())
 	got, want := formatDuration(value), "at most "+formatDuration(limit)
-	interval := fmt.Sprintf("[%s, %s] at %s %%", formatDuration(lo), formatDuration(hi), threeSignificant(100*c.limits.confidence()))
+	interval := fmt.Sprintf("[%s, %s] at %s", formatDuration(lo), formatDuration(hi), formatShare(c.limits.confidence()))
 	switch {
-	case !ok && value > limit, !ok && r.Latency.Max() > limit:
-		c.inconclusive(metric, "it is %s, and must be %s, but it needs %s successes and has %s: measure for longer", got, want,
-			formatCount(stat.MinSamples(q, c.limits.confidence())), formatCount(r.Latency.Count()))
-	case !ok: // not even the slowest is too slow
-	case value <= limit:
+	case ok && value <= limit:
 		if hi > limit {
 			c.note("%s is %s, but the limit of %s lies within its interval %s", metric, got, formatDuration(limit), interval)
 		}
-	case r.saturated():
-		c.inconclusive(metric, saturatedReason, got, want)
+	case !ok && lo <= limit:
+		if r.Latency.Max() > limit { // otherwise not even the slowest is too slow
+			c.inconclusive(metric, "it is %s, and must be %s, but it needs %s successes and has %s: measure for longer", got, want,
+				formatCount(stat.MinSamples(q, c.limits.confidence())), formatCount(r.Latency.Count()))
+		}
 	case lo <= limit:
 		c.note("%s is %s, above the limit of %s, which its interval %s still reaches: not shown to be too high", metric, got, formatDuration(limit), interval)
+	case r.saturated():
+		c.inconclusive(metric, saturatedReason, got, want)
+	case !ok:
+		c.fail(&LimitError{Metric: metric, Limit: want, Got: got, Detail: fmt.Sprintf("at least %s at %s", formatDuration(lo), formatShare(c.limits.confidence()))})
 	default:
 		c.fail(&LimitError{Metric: metric, Limit: want, Got: got, Detail: interval})
 	}
@@ -303,6 +328,16 @@ func Bench(b *testing.B, target Target, opts Options) *Result {
 	opts.Requests = int64(b.N)
 	if opts.Name == "" {
 		opts.Name = b.Name()
+	}
+	if progress := opts.Progress; opts.Warmup > 0 {
+		opts.Progress = func(p Progress) {
+			if p.Phase == "warmup" && p.Elapsed >= p.Total {
+				b.ResetTimer()
+			}
+			if progress != nil {
+				progress(p)
+			}
+		}
 	}
 	b.ResetTimer()
 	r, err := Run(b.Context(), target, opts)

@@ -65,6 +65,8 @@ func with(r *Result, f func(*Result)) *Result {
 
 func saturated(r *Result) { r.Warnings = []Warning{{"generator-saturated", "it was"}} }
 
+func hung(r *Result) { r.Abandoned, r.OldestAbandoned = 7, 1500*time.Millisecond }
+
 func TestLimitsCheck(t *testing.T) {
 	const ms = time.Millisecond
 	tail := func(n, slow int64) *Result {
@@ -98,7 +100,13 @@ func TestLimitsCheck(t *testing.T) {
 		{"latency broken, all at once", steady(10000, 3*ms), Limits{MaxP50: 2 * ms, MaxP99: 2 * ms, MaxP999: 2 * ms, MaxLatency: 2 * ms}, []string{"p50", "p99", "p99.9", "max"}, nil},
 		{"tail broken, median kept", tail(10000, 500), Limits{MaxP50: 2 * ms, MaxP99: 50 * ms}, []string{"p99"}, nil},
 		{"tail may be kept", tail(10000, 101), Limits{MaxP99: 50 * ms}, nil, nil},
-		{"too few samples, one is slow", tail(100, 5), Limits{MaxP99: 50 * ms}, nil, []string{"p99"}},
+		{"too few samples, one is slow", tail(100, 1), Limits{MaxP99: 50 * ms}, nil, []string{"p99"}},
+		{"few samples, but enough are slow", tail(100, 5), Limits{MaxP99: 50 * ms}, []string{"p99"}, nil},
+		{"floor within the interval, generator saturated", with(steady(10000, ms), saturated), Limits{MinThroughput: 10010}, nil, nil},
+		{"hung", with(steady(10000, ms), hung), Limits{}, []string{"abandoned"}, nil},
+		{"hung for longer than allowed", with(steady(10000, ms), hung), Limits{MaxErrorRate: 0.01, MaxLatency: 500 * ms}, []string{"max"}, nil},
+		{"given up without a drain", with(with(steady(10000, ms), hung), func(r *Result) { r.Options.Drain = -1 }), Limits{}, nil, nil},
+		{"given up at a cancel", with(with(steady(10000, ms), hung), func(r *Result) { r.OldestAbandoned = 5 * ms }), Limits{}, nil, nil},
 		{"too few samples, none is slow", tail(100, 0), Limits{MaxP99: 50 * ms}, nil, nil},
 		{"latency of a saturated generator", with(steady(10000, 3*ms), saturated), Limits{MaxP50: 2 * ms, MaxLatency: 2 * ms}, nil, []string{"p50", "max"}},
 		{"several at once", failed(steady(10000, 3*ms), 5, "eof"), Limits{MinThroughput: 20000, MaxP50: 2 * ms}, []string{"error-rate", "throughput", "p50"}, nil},
@@ -226,6 +234,15 @@ func TestBench(t *testing.T) {
 		if br.Extra[unit] <= 0 {
 			t.Errorf("metric %s = %v", unit, br.Extra[unit])
 		}
+	}
+}
+
+func TestBenchDoesNotTimeTheWarmUp(t *testing.T) {
+	br := testing.Benchmark(func(b *testing.B) {
+		Bench(b, sleeper(0), Options{Concurrency: 1, Warmup: 50 * time.Millisecond})
+	})
+	if br.N < 100 || br.T < time.Millisecond { // with the warm-up in it, testing would have been content with few
+		t.Errorf("b.N = %d in %v", br.N, br.T)
 	}
 }
 

@@ -20,7 +20,7 @@ type requestContexts struct {
 const noTimeout = math.MaxInt64
 
 func (c *requestContexts) begin(clock clock, begun time.Duration) *requestContext {
-	if c.current == nil {
+	if c.current == nil || c.current.used.Load() {
 		c.current = &requestContext{run: c.run, start: clock.start}
 	}
 	if c.timeout != noTimeout {

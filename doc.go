@@ -46,8 +46,10 @@
 //	short-run            much of what was measured is the beginning and the end
 //	abandoned            requests without an outcome
 //	unconnected          clients that waited for a connection in vain
-//	resent               requests sent twice, since the server had closed the idle connection
-//	reconnects           the server does not keep connections alive
+//	resent               requests sent twice, since the server closed the connection without an answer
+//	reconnects           the server ends connections that were to be kept alive
+//	warmup-failed        requests of the warm-up that failed
+//	vanished             clients that ended the goroutine they were called in
 //	stuck                clients that went on after their context had ended
 //	threads              Threads had no effect
 //	skewed-parts         merged results whose intervals do not quite overlap

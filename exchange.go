@@ -3,6 +3,7 @@ package loadtest
 import (
 	"cmp"
 	"errors"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,7 +23,11 @@ type exchange struct {
 	kind                failure
 	err                 error // of a failure
 	givenUp             bool  // the run was over before the request was: no outcome
-	unsent              bool  // of a request given up: not even begun to be written
+	unsent              bool  // of a failure, or a request given up: not a byte of it was written
+
+	unconnected bool         // of a failure: there was no connection to send it on
+	hungUp      bool         // the server ended the connection, with the response or before it
+	reached     *atomic.Bool // of the run: a client has connected
 
 	opened int              // connections opened
 	dials  [2]time.Duration // how long each took that could be used; two at most: at first, and to send again
@@ -33,7 +38,7 @@ type exchange struct {
 
 // begin prepares x for the next request.
 func (x *exchange) begin(now time.Duration) {
-	*x = exchange{clock: x.clock, begun: now, sent: now}
+	*x = exchange{clock: x.clock, reached: x.reached, begun: now, sent: now}
 }
 
 func (x *exchange) fail(kind failure, err error) {
@@ -52,6 +57,12 @@ type exchanger interface {
 type doer struct {
 	Client
 	contexts requestContexts
+	statuses statuser // the Client, if it is one
+}
+
+// A statuser is a Client whose responses have a status.
+type statuser interface {
+	lastStatus() int // of the response to the last request; 0: there was none
 }
 
 var errSlow = errors.New("it returned after Options.Timeout, without regard to its context")
@@ -62,8 +73,8 @@ func (d *doer) exchange(x *exchange) {
 	x.done = x.clock.now()
 	d.contexts.end(ctx)
 	x.read, x.body = max(n, 0), max(n, 0)
-	if h, ok := d.Client.(*handlerClient); ok {
-		x.status = h.status
+	if d.statuses != nil {
+		x.status = d.statuses.lastStatus()
 	}
 	switch {
 	case err != nil && d.contexts.over():
@@ -73,5 +84,6 @@ func (d *doer) exchange(x *exchange) {
 		x.fail(failTimeout, cmp.Or(err, errSlow))
 	case err != nil:
 		x.fail(classify(err), err)
+		x.unconnected = x.kind == failConnect || x.kind == failAddress || x.kind == failDescriptors
 	}
 }

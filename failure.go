@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -141,7 +142,7 @@ func sampleOf(err error) string {
 	}
 	s := err.Error()
 	if len(s) > maxSample {
-		s = s[:maxSample] + "…"
+		s = strings.ToValidUTF8(s[:maxSample], "") + "…"
 	}
 	return s
 }

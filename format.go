@@ -224,6 +224,3 @@ func pad(s string, width int, right bool) string {
 	}
 	return s + fill
 }
-
-// threeSignificant writes f, a small number such as a percentage, without trailing zeros.
-func threeSignificant(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }

@@ -92,6 +92,7 @@ func (c *handlerClient) serve(ctx context.Context) (err error) {
 	r.Method = cmp.Or(r.Method, http.MethodGet)
 	r.RequestURI = cmp.Or(r.RequestURI, r.URL.RequestURI())
 	r.Host = cmp.Or(r.Host, r.URL.Host)
+	r.RemoteAddr = cmp.Or(r.RemoteAddr, "192.0.2.1:1234") // an address for documentation (RFC 5737)
 	if r.Header == nil {
 		r.Header = make(http.Header)
 	}
@@ -107,6 +108,8 @@ func (c *handlerClient) serve(ctx context.Context) (err error) {
 }
 
 func (c *handlerClient) Close() error { return nil }
+
+func (c *handlerClient) lastStatus() int { return c.status }
 
 // Header, WriteHeader, Write, WriteString and Flush make c an http.ResponseWriter and an http.Flusher.
 

@@ -171,18 +171,12 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return h.atRank(tally.Rank(q, n))
 }
 
-// atRank returns the rank-th shortest duration, 1 <= rank <= Count().
+// atRank returns the rank-th shortest duration, 1 <= rank <= Count(); 0 if h is empty.
 func (h *Histogram) atRank(rank int64) time.Duration {
-	if rank >= h.Count() {
-		return h.Max()
+	if h.Count() == 0 {
+		return 0
 	}
-	var seen int64
-	for low, n := range h.packed.ForEachBucket {
-		if seen += n; seen >= rank {
-			return h.within(low + tally.Width(low) - 1)
-		}
-	}
-	return h.Max()
+	return time.Duration(tally.AtRank(h.packed.ForEachBucket, rank, h.Count(), h.min, h.max))
 }
 
 func (h *Histogram) within(ns int64) time.Duration {

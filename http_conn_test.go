@@ -109,8 +109,8 @@ func TestHTTPConnectionsAreReused(t *testing.T) {
 	srv := testserver.Start(t, testserver.Text(strings.Repeat("x", 64<<10)))
 	r := mustRun(t, &HTTP{URL: srv.URL}, Options{Concurrency: 4, Requests: 500})
 	account(t, r, srv)
-	if srv.Accepted() != 4 {
-		t.Errorf("%d connections, want 4", srv.Accepted())
+	if srv.Accepted() > 4 {
+		t.Errorf("%d connections, want 4 at most", srv.Accepted())
 	}
 }
 
@@ -168,7 +168,7 @@ func TestHTTPServerRestarts(t *testing.T) {
 	if srv.Requests() <= before {
 		t.Errorf("%d requests before the restart, %d after all", before, srv.Requests())
 	}
-	if seen, issued := srv.Requests(), r.Requests+r.Abandoned-unwritten(r); seen < issued-resendable(r) || seen > issued+r.Resent {
+	if seen, issued := srv.Requests(), r.Requests+r.Abandoned-r.Unwritten; seen < issued-resendable(r) || seen > issued+r.Resent {
 		t.Errorf("the server has seen %d of %d requests, %d sent again", seen, issued, r.Resent)
 	}
 }
@@ -193,8 +193,8 @@ func TestHTTPServerOpensLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkInvariants(t, r)
-	if r.Errors["connect"].Count != r.Failed || r.Failed < 2 || r.Failed > 40 || r.Succeeded() != srv.Requests() || r.Connections != 2 {
-		t.Errorf("%d succeeded, the server saw %d, %v, %d connections; want the same, a few of kind connect, 2", r.Succeeded(), srv.Requests(), r.Errors, r.Connections)
+	if r.Errors["connect"].Count != r.Failed || r.Failed < 2 || r.Failed > 40 || r.Succeeded() != srv.Requests() || r.Connections != srv.Accepted() || r.Connections > 2 {
+		t.Errorf("%d succeeded, the server saw %d, %v, %d connections; want the same, a few of kind connect, at most 2", r.Succeeded(), srv.Requests(), r.Errors, r.Connections)
 	}
 }
 
@@ -220,7 +220,7 @@ func within(t *testing.T, start time.Time, bound time.Duration) {
 }
 
 func TestHTTPNoAnswer(t *testing.T) {
-	const duration, drain = 200 * time.Millisecond, 100 * time.Millisecond
+	const drain = 100 * time.Millisecond
 	for _, tt := range []struct {
 		name     string
 		tls      bool
@@ -247,6 +247,10 @@ func TestHTTPNoAnswer(t *testing.T) {
 			t.Run(tt.name+"/"+timeout.String(), func(t *testing.T) {
 				t.Parallel()
 				srv := testserver.StartWith(t, testserver.Options{TLS: tt.tls}, tt.script)
+				duration := 400 * time.Millisecond
+				if tt.tls {
+					duration = time.Second // five handshakes on a busy machine
+				}
 				start := time.Now()
 				r, err := Run(t.Context(), &HTTP{URL: srv.URL, TLS: trust(srv)}, Options{Concurrency: 5, Duration: duration, Drain: drain, Timeout: timeout})
 				within(t, start, duration+drain)
@@ -408,7 +412,7 @@ func TestHTTPCancelAtAnyTime(t *testing.T) {
 	cause := errors.New("enough")
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		before := srv.Requests() + srv.Partial()
+		before, accepted := srv.Requests()+srv.Partial(), srv.Accepted()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancelled := make(chan time.Time, 1)
 		time.AfterFunc(time.Duration(random.Int64N(int64(15*time.Millisecond))), func() {
@@ -429,7 +433,8 @@ func TestHTTPCancelAtAnyTime(t *testing.T) {
 			t.Errorf("%v: cancelling is no failure", r.Errors)
 		}
 		// All its connections are closed, so no count can go up any more.
-		if !srv.Await(5*time.Second, func() bool { return srv.Open() == 0 }) {
+		closed := func() bool { return srv.Open() == 0 && srv.Accepted()-accepted >= r.Connections }
+		if !srv.Await(5*time.Second, closed) {
 			t.Fatalf("%d connections are still open", srv.Open())
 		}
 		seen := srv.Requests() + srv.Partial() - before
@@ -585,7 +590,7 @@ func TestHTTPAllocatesNothingPerRequest(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		r, err := Run(t.Context(), &HTTP{URL: srv.URL}, Options{Concurrency: 4, Requests: n})
 		runtime.ReadMemStats(&after)
-		if err != nil || r.Requests != n || r.Failed != 0 || r.Connections != 4 {
+		if err != nil || r.Requests != n || r.Failed != 0 || r.Connections > 4 {
 			t.Fatal(r, err)
 		}
 		return int64(after.Mallocs - before.Mallocs), int64(after.TotalAlloc - before.TotalAlloc)

@@ -18,15 +18,19 @@ func (c *netClient) dial(x *exchange) bool {
 		x.dials[x.dialed] = now - start
 		x.dialed++
 		x.sent = now
+		if x.reached != nil {
+			x.reached.Store(true)
+		}
 		c.adopt(conn)
 		return true
 	}
-	x.done = now
+	x.done, x.unsent = now, x.written == 0
 	if c.ctx.Err() != nil {
-		x.givenUp, x.unsent = true, x.written == 0
+		x.givenUp = true
 		return false
 	}
 	x.fail(classify(err), err)
+	x.unconnected = true
 	return false
 }
 
@@ -44,7 +48,7 @@ func (c *netClient) connect(x *exchange) (net.Conn, error) {
 	}
 	x.opened++
 	if c.plan.pollReads {
-		if conn, err = newPollConn(conn); err != nil {
+		if conn, err = newPollConn(conn, len(c.plan.opts.CPUs) > 0); err != nil {
 			return nil, err
 		}
 	}

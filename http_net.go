@@ -140,14 +140,15 @@ func (c *netClient) attempt(x *exchange) (settled bool) {
 	kind := classify(err)
 	stale := x.first == 0 && c.served > 0 && (kind == failEOF || kind == failReset)
 	c.drop()
-	x.done = x.clock.now()
+	x.done, x.unsent = x.clock.now(), x.written == 0
+	x.hungUp = x.hungUp || stale
 	switch {
 	case errors.Is(err, errInterrupted):
-		x.givenUp, x.unsent = true, x.written == 0
+		x.givenUp = true
 	case stale && c.plan.resend && x.resent == 0:
 		return false
 	case stale:
-		x.fail(kind, fmt.Errorf("the server had closed the idle connection: %w", err))
+		x.fail(kind, fmt.Errorf("the server closed the connection that it had kept alive: %w", err))
 	default:
 		x.fail(kind, err)
 	}
@@ -245,7 +246,10 @@ func (c *netClient) judge(x *exchange, sent bool) {
 	switch {
 	case !sent || x.kind == failParse:
 		c.drop()
-	case p.close || !c.resp.KeepAlive():
+	case p.close:
+		c.hangUp()
+	case !c.resp.KeepAlive():
+		x.hungUp = true
 		c.hangUp()
 	}
 }

@@ -70,8 +70,8 @@ func (h *HTTP) prepare(ctx context.Context, opts Options) (Target, description, 
 	if method == "" {
 		method = "GET"
 	}
-	desc := description{target: method + " " + u.Redacted(), engine: "net", loopback: isLoopback(p.network, p.addrs), separate: true, keepAlive: !h.DisableKeepAlive}
-	desc.inProcess = desc.loopback && listensHere(p.addrs)
+	desc := description{target: method + " " + u.Redacted(), engine: "net", local: isLocal(p.network, p.addrs), separate: true}
+	desc.inProcess = desc.local && listensHere(p.network, p.addrs)
 	if h.Addr != "" {
 		desc.target += " at " + h.Addr
 	}
@@ -139,7 +139,7 @@ func (h *HTTP) validate(opts Options) (*url.URL, error) {
 	if h.Next != nil {
 		bad("Next", "is not built yet: leave it nil")
 	}
-	if err := checkPoll(opts); err != nil {
+	if err := opts.checkPoll(); err != nil {
 		errs = append(errs, err)
 	}
 	return u, errors.Join(errs...)
@@ -206,10 +206,18 @@ func resolve(ctx context.Context, addr string) (network string, addrs []string, 
 	return "tcp", addrs, nil
 }
 
-func isLoopback(network string, addrs []string) bool {
-	return network == "unix" || !slices.ContainsFunc(addrs, func(a string) bool {
-		ap, err := netip.ParseAddrPort(a)
-		return err != nil || !ap.Addr().IsLoopback()
+// isLocal reports whether one of addrs is of this machine.
+func isLocal(network string, addrs []string) bool {
+	if network == "unix" {
+		return true
+	}
+	own, _ := net.InterfaceAddrs()
+	return slices.ContainsFunc(addrs, func(addr string) bool {
+		ap, err := netip.ParseAddrPort(addr)
+		return err == nil && (ap.Addr().IsLoopback() || slices.ContainsFunc(own, func(a net.Addr) bool {
+			prefix, ok := a.(*net.IPNet)
+			return ok && prefix.IP.Equal(ap.Addr().WithZone("").AsSlice())
+		}))
 	})
 }
 

@@ -26,22 +26,17 @@ func mustRun(t *testing.T, target Target, opts Options) *Result {
 	return r
 }
 
-// unwritten returns how many requests of r never got as far as a connection.
-func unwritten(r *Result) int64 {
-	return r.Errors["connect"].Count + r.Errors["address"].Count + r.Errors["descriptors"].Count + r.Errors["tls"].Count
-}
-
 // account compares r with what the server has seen: each request that was written, and each connection, once.
 func account(t *testing.T, r *Result, srv *testserver.Server) {
 	t.Helper()
-	if !srv.Await(2*time.Second, func() bool { return srv.Open() == 0 }) {
-		t.Errorf("%d connections are still open", srv.Open())
+	if !srv.Await(5*time.Second, func() bool { return srv.Open() == 0 && srv.Accepted() >= r.Connections }) {
+		t.Errorf("%d connections are still open, %d of %d accepted", srv.Open(), srv.Accepted(), r.Connections)
 	}
 	seen := srv.Requests() + srv.Partial()
-	issued := r.WarmupRequests + r.Requests + r.Abandoned - unwritten(r)
+	issued := r.WarmupRequests + r.Requests + r.Abandoned - r.Unwritten
 	if seen < issued-resendable(r) || seen > issued+r.Resent {
 		t.Errorf("the server has seen %d requests; warm-up %d + completed %d + abandoned %d - not written %d = %d, and %d were sent again",
-			seen, r.WarmupRequests, r.Requests, r.Abandoned, unwritten(r), issued, r.Resent)
+			seen, r.WarmupRequests, r.Requests, r.Abandoned, r.Unwritten, issued, r.Resent)
 	}
 	if srv.Accepted() != r.Connections {
 		t.Errorf("Connections = %d, the server has accepted %d", r.Connections, srv.Accepted())
@@ -399,8 +394,8 @@ func TestHTTPWarmupCounts(t *testing.T) {
 	srv := testserver.Start(t, testserver.Delay(2*time.Millisecond, "test"))
 	r := mustRun(t, &HTTP{URL: srv.URL}, Options{Concurrency: 3, Requests: 50, Warmup: 100 * time.Millisecond})
 	account(t, r, srv)
-	if r.Requests != 50 || r.WarmupRequests == 0 || r.Connections != 3 || r.Connect.Count() != 3 || r.BodyBytes != 200 {
-		t.Errorf("%d requests, %d in the warm-up, %d connections, %d body bytes; want 50, some, 3, 200", r.Requests, r.WarmupRequests, r.Connections, r.BodyBytes)
+	if r.Requests != 50 || r.WarmupRequests == 0 || r.Connections > 3 || r.Connect.Count() != r.Connections || r.BodyBytes != 200 {
+		t.Errorf("%d requests, %d in the warm-up, %d connections, %d body bytes; want 50, some, at most 3, 200", r.Requests, r.WarmupRequests, r.Connections, r.BodyBytes)
 	}
 }
 

@@ -64,8 +64,8 @@ func TestHTTPTLS(t *testing.T) {
 			r := mustRun(t, &HTTP{URL: srv.URL, TLS: config}, Options{Concurrency: 2, Requests: 6})
 			if tt.kinds == "" {
 				account(t, r, srv)
-				if r.Failed != 0 || r.Connections != 2 || !strings.Contains(r.Sample.TLS, tt.sample) {
-					t.Errorf("%v, %d connections, TLS %q; want no failure, 2, %q", r.Errors, r.Connections, r.Sample.TLS, tt.sample)
+				if r.Failed != 0 || r.Connections > 2 || !strings.Contains(r.Sample.TLS, tt.sample) {
+					t.Errorf("%v, %d connections, TLS %q; want no failure, at most 2, %q", r.Errors, r.Connections, r.Sample.TLS, tt.sample)
 				}
 				return
 			}

@@ -1,10 +1,21 @@
 package loadtest
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"runtime"
+	"slices"
 	"time"
 
 	"github.com/loadtest-go/loadtest/internal/stat"
+)
+
+// Kinds of warnings that are looked for elsewhere.
+const (
+	warnSaturated  = "generator-saturated"
+	warnFewSamples = "few-samples"
+	warnUnsteady   = "unsteady"
 )
 
 // The limits beyond which a reading becomes a Warning.
@@ -13,7 +24,9 @@ const (
 	busyRest       = 0.2  // CPUs that the process used beside its pinned load threads
 	stealShare     = 0.02 // of its CPUs' time that the hypervisor gave to others
 	fewEnds        = 0.05 // of the requests that were finished after the measured interval
-	reconnectShare = 0.1  // connections per request, though they were to be kept alive
+	reconnectShare = 0.1  // of the requests after which the server ended a connection that was to be kept alive
+
+	minSteadySlice = 100 * time.Millisecond
 )
 
 // judge returns the reasons to doubt res.
@@ -40,26 +53,30 @@ func (r *run) judge(res *Result, desc description) (ws []Warning) {
 	}
 	r.judgeEnds(res, warn)
 	judgeSamples(res, warn)
-	judgeConnections(res, desc.keepAlive, warn)
+	r.judgeConnections(res, warn)
 	return ws
 }
 
 // judgeGenerator says whether the generator was, or may have been, what limited the throughput.
 func (r *run) judgeGenerator(res *Result, desc description, warn func(string, string, ...any)) {
-	cpus := float64(len(res.Generator.CPUs))
 	pinned := len(r.opts.CPUs) > 0
-	// Unpinned, the CPU time is that of the whole process, and tells nothing of the generator if the server is in it.
-	if share := res.busyCPUs(res.Generator) / cpus; cpus > 0 && share > saturatedShare && (pinned || !desc.inProcess) {
+	cpus := float64(len(res.Generator.CPUs))
+	if !pinned {
+		cpus = min(cpus, float64(runtime.GOMAXPROCS(0))) // a quota lowers that
+	}
+	// Unpinned, the CPU time is that of the whole process, and tells nothing of the generator if the server is in it. A polling thread is
+	// always busy.
+	if share := res.busyCPUs(res.Generator) / cpus; cpus > 0 && share > saturatedShare && (pinned || !desc.inProcess) && !r.opts.Poll {
 		whose := "the load threads used"
 		if !pinned {
 			whose = "this process, generator included, used"
 		}
-		warn("generator-saturated", "%s %.0f %% of their CPUs (%v): the throughput is a lower bound of what the target can do, the latency an upper bound", whose, 100*min(share, 1), res.Generator.CPUs)
+		warn(warnSaturated, "%s %.0f %% of their CPUs (%v): the throughput is a lower bound of what the target can do, the latency an upper bound", whose, 100*min(share, 1), res.Generator.CPUs)
 	}
 	switch rest := r.restOfProcess(res); {
 	case desc.inProcess:
 		warn("shared-cpus", "the server is part of this process: it and the generator take CPU time from each other, which is fit for a floor and not for a comparison of servers")
-	case !desc.loopback:
+	case !desc.local:
 	case !pinned:
 		warn("shared-cpus", "the target is on this machine and the generator is not pinned: they may have taken CPU time from each other; set Options.CPUs, and pin the server to others")
 	case rest > busyRest:
@@ -76,11 +93,14 @@ func (r *run) restOfProcess(res *Result) float64 {
 // judgeEnds says what the beginning and the end of the run did to the numbers.
 func (r *run) judgeEnds(res *Result, warn func(string, string, ...any)) {
 	if res.Abandoned > 0 {
-		var oldest time.Duration
+		warn("abandoned", "%s had no outcome when the run ended, the oldest after %s: they are in no latency, so that the quantiles are too low", plural(res.Abandoned, "request"), formatDuration(res.OldestAbandoned))
+	}
+	if res.WarmupFailed > 0 {
+		var first error
 		for _, w := range r.workers {
-			oldest = max(oldest, w.oldest)
+			first = cmp.Or(first, w.rec.warmErr)
 		}
-		warn("abandoned", "%s had no outcome when the run ended, the oldest after %s: they are in no latency", plural(res.Abandoned, "request"), formatDuration(oldest))
+		warn("warmup-failed", "%s of %s in the warm-up failed: %s", formatCount(res.WarmupFailed), plural(res.WarmupRequests, "request"), sampleOf(first))
 	}
 	if n := r.unconnected(); n > 0 {
 		warn("unconnected", "%s still waited for a connection when the run ended", plural(n, "client"))
@@ -88,7 +108,16 @@ func (r *run) judgeEnds(res *Result, warn func(string, string, ...any)) {
 	if r.left > 0 {
 		warn("stuck", "%s did not return within %v of the end of its context: the goroutine was left behind", plural(int64(r.left), "client"), stuckAfter)
 	}
-	if share := float64(res.Drained) / float64(max(res.Requests, 1)); share > fewEnds && !r.cancelled() {
+	var vanished int64
+	for _, w := range r.workers {
+		if w.vanished {
+			vanished++
+		}
+	}
+	if vanished > 0 {
+		warn("vanished", "%s ended the goroutine that called it (runtime.Goexit, t.FailNow): its load is missing from then on", plural(vanished, "client"))
+	}
+	if share := float64(res.Drained) / float64(max(res.Requests, 1)); share > fewEnds && !r.early {
 		warn("short-run", "%.0f %% of the requests were finished after the measured interval, which is short for latencies of %s: the throughput is uncertain by as much", 100*share, formatDuration(res.Latency.Quantile(0.5)))
 	}
 }
@@ -97,26 +126,49 @@ func (r *run) judgeEnds(res *Result, warn func(string, string, ...any)) {
 func judgeSamples(res *Result, warn func(string, string, ...any)) {
 	n := res.Latency.Count()
 	if need := stat.MinSamples(0.99, 0.95); n > 0 && n < need {
-		warn("few-samples", "p99 needs %s successes for an interval of 95 %% confidence, this run has %s", formatCount(need), formatCount(n))
+		warn(warnFewSamples, "p99 needs %s successes for an interval of 95 %% confidence, this run has %s", formatCount(need), formatCount(n))
 	}
-	rates := res.intervalRates()
-	if n < 10*int64(len(rates)) {
-		return // the counts are too small for their course to mean anything
-	}
+	rates, length := res.steadyRates()
 	switch s := stat.Steady(rates); s.Verdict {
 	case stat.VerdictDrifting:
-		warn("unsteady", "the throughput drifted by %+.0f %% from the first third of the run to the last: a longer warm-up may help, or tell that there is no steady state", 100*s.Drift)
+		warn(warnUnsteady, "the throughput drifted by %+.0f %% from the first third of the run to the last: a longer warm-up may help, or tell that there is no steady state", 100*s.Drift)
 	case stat.VerdictLevelChange:
-		warn("unsteady", "the throughput changed by %+.0f %% after %s and stayed there: the run measured two states of the target, or of the machine", 100*s.Change.Shift(), formatDuration(res.Intervals[s.Change.At].Offset))
+		warn(warnUnsteady, "the throughput changed by %+.0f %% after %s and stayed there: the run measured two states of the target, or of the machine", 100*s.Change.Shift(), formatDuration(time.Duration(s.Change.At)*length))
 	}
 }
 
-// judgeConnections says when connections are opened more often than the options let expect.
-func judgeConnections(res *Result, keepAlive bool, warn func(string, string, ...any)) {
-	if res.Resent > 0 {
-		warn("resent", "%s had to be sent again, since the server had closed the idle connection: it may have received as many more than were counted", plural(res.Resent, "request"))
+// steadyRates returns the successes per second of slices that are long enough for their course to mean something: a tenth of a second,
+// and two dozen successes, on average. It merges neighbours of Intervals; too few of them come to none.
+func (r *Result) steadyRates() (rates []float64, length time.Duration) {
+	fine := r.intervalRates()
+	if len(fine) == 0 || r.Succeeded() == 0 {
+		return nil, 0
 	}
-	if extra := res.Connections - int64(res.Options.Concurrency); keepAlive && float64(extra) > reconnectShare*float64(res.Requests) {
-		warn("reconnects", "%s opened for %s: the server does not keep them alive, and much of what is measured is opening them", plural(res.Connections, "connection"), plural(res.Requests, "request"))
+	width := r.Intervals[0].Length
+	perSlice := float64(r.Succeeded()) / float64(len(fine))
+	merge := max(int((minSteadySlice+width-1)/width), int(math.Ceil(24/perSlice)))
+	for batch := range slices.Chunk(fine, merge) {
+		if len(batch) == merge {
+			var sum float64
+			for _, rate := range batch {
+				sum += rate
+			}
+			rates = append(rates, sum/float64(merge))
+		}
+	}
+	return rates, time.Duration(merge) * width
+}
+
+// judgeConnections says when connections were ended more often than the options let expect.
+func (r *run) judgeConnections(res *Result, warn func(string, string, ...any)) {
+	if res.Resent > 0 {
+		warn("resent", "%s had to be sent again, since the server closed a connection that it had kept alive without an answer: it may have received them twice", plural(res.Resent, "request"))
+	}
+	var hungUp int64
+	for _, w := range r.workers {
+		hungUp += w.rec.hungUp
+	}
+	if all := res.Requests + res.WarmupRequests; float64(hungUp) > reconnectShare*float64(all) && all >= 10 {
+		warn("reconnects", "the server ended its connection after %s of %s: much of what is measured is opening new ones", formatCount(hungUp), plural(all, "request"))
 	}
 }

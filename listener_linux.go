@@ -6,14 +6,19 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 )
 
 // listensHere reports whether this process itself listens on one of addrs: the server under test is then part of it, as in most tests, and
 // shares its CPUs and its CPU time. What /proc does not tell counts as no.
-func listensHere(addrs []string) bool {
+func listensHere(network string, addrs []string) bool {
 	own := ownSockets("/proc/self/fd")
-	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
+	tables, listens := []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"}, listensTCP
+	if network == "unix" {
+		tables, listens = []string{"/proc/self/net/unix"}, listensUnix
+	}
+	for _, table := range tables {
 		f, err := os.Open(table)
 		if err != nil {
 			continue
@@ -43,9 +48,9 @@ func ownSockets(dir string) map[string]bool {
 	return inodes
 }
 
-// listens reports whether the table, as in /proc/net/tcp, has a listening socket with an inode in own and the port of one of addrs. The
+// listensTCP reports whether the table, as in /proc/net/tcp, has a listening socket with an inode in own and the port of one of addrs. The
 // port suffices: a process that listens on it at another address is the likelier explanation than two servers.
-func listens(table io.Reader, addrs []string, own map[string]bool) bool {
+func listensTCP(table io.Reader, addrs []string, own map[string]bool) bool {
 	ports := make(map[string]bool)
 	for _, a := range addrs {
 		if ap, err := netip.ParseAddrPort(a); err == nil {
@@ -60,6 +65,19 @@ func listens(table io.Reader, addrs []string, own map[string]bool) bool {
 			continue
 		}
 		if _, port, ok := strings.Cut(f[1], ":"); ok && ports[port] {
+			return true
+		}
+	}
+	return false
+}
+
+// listensUnix reports whether the table, as in /proc/net/unix, has a listening socket with an inode in own and one of paths.
+func listensUnix(table io.Reader, paths []string, own map[string]bool) bool {
+	const listening = "00010000" // __SO_ACCEPTCON
+	for s := bufio.NewScanner(table); s.Scan(); {
+		// number, reference count, protocol, flags, type, state, inode, path as it was bound
+		f := strings.Fields(s.Text())
+		if len(f) == 8 && f[3] == listening && own[f[6]] && slices.Contains(paths, f[7]) {
 			return true
 		}
 	}

@@ -2,4 +2,5 @@
 
 package loadtest
 
-func listensHere([]string) bool { return false }
+// listensHere is true: nothing tells, and a server on this machine that a test loads is part of the test as a rule.
+func listensHere(string, []string) bool { return true }

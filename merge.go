@@ -25,7 +25,7 @@ const minOverlap = 0.9
 //     "intervals-dropped": ThroughputCI cannot be had.
 //   - Clients.Min and Max are exact. Median is the middle of the parts' medians, each as often as the part has clients.
 //   - Generator is added up, as of processes of their own. Server is the one with the most CPU time, since all parts saw the same server.
-//   - Warnings are those of the parts, each once.
+//   - Warnings are those of the parts, each once; those that depend on how many samples there are, are judged anew.
 //
 // It is an error if a part is nil, if the targets differ or some loops are open and others closed, or if there is no moment in which all
 // were measuring. If that was less than 90 % of the time, the warning "skewed-parts" says that no such load was ever on the target.
@@ -51,7 +51,11 @@ func (r *Result) Merge(others ...*Result) (*Result, error) {
 		m.addCounts(p)
 		m.addErrors(p)
 		m.addHistograms(p)
-		m.addWarnings(p.Warnings...)
+		for _, w := range p.Warnings {
+			if w.Kind != warnFewSamples && w.Kind != warnUnsteady { // what more samples change is judged anew
+				m.addWarnings(w)
+			}
+		}
 	}
 	m.mergeSamples(parts)
 	m.mergeUsage(parts)
@@ -60,6 +64,7 @@ func (r *Result) Merge(others ...*Result) (*Result, error) {
 		m.addWarnings(Warning{"skewed-parts", fmt.Sprintf("the parts were measuring all at once for %s of the time only, "+
 			"so the load was less than their sum for the rest of it", formatShare(share))})
 	}
+	judgeSamples(m, func(kind, format string, args ...any) { m.addWarnings(Warning{kind, fmt.Sprintf(format, args...)}) })
 	slices.SortFunc(m.Warnings, func(a, b Warning) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text)) })
 	return m, nil
 }
@@ -233,7 +238,10 @@ func (r *Result) addCounts(p *Result) {
 	r.Abandoned += p.Abandoned
 	r.Unsent += p.Unsent
 	r.WarmupRequests += p.WarmupRequests
+	r.WarmupFailed += p.WarmupFailed
 	r.Resent += p.Resent
+	r.Unwritten += p.Unwritten
+	r.OldestAbandoned = max(r.OldestAbandoned, p.OldestAbandoned)
 	r.BytesRead += p.BytesRead
 	r.BytesWritten += p.BytesWritten
 	r.BodyBytes += p.BodyBytes

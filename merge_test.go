@@ -31,7 +31,7 @@ func part(seed uint64) *Result {
 		Connect: new(Histogram), FirstByte: new(Histogram), SendLag: new(Histogram), QueueWait: new(Histogram),
 		Clients: Spread{n/3 - 5, n / 3, n/3 + 5}, Sample: Sample{Status: 200, BodyBytes: int64(seed)},
 		Generator: Usage{User: time.Second, System: 2 * time.Second, CPUs: CPUSet{int(seed)}, MaxRSS: 1 << 20, Processes: 1},
-		Warnings:  []Warning{{"steal", "all"}, {"unsteady", strings.Repeat("x", int(seed))}},
+		Warnings:  []Warning{{"steal", "all"}, {"threads", strings.Repeat("x", int(seed))}},
 	}
 	for range n - 10 {
 		d := time.Duration(rnd.ExpFloat64() * 1e6)
@@ -83,7 +83,7 @@ func TestMergeAdds(t *testing.T) {
 	shift := b.Start.Sub(a.Start)
 	check("status", m.Errors["status"], ErrorCount{Count: 20, Sample: "503",
 		First: min(a.Errors["status"].First, b.Errors["status"].First+shift), Last: 9*time.Second + shift})
-	check("Warnings", m.Warnings, []Warning{{"steal", "all"}, {"unsteady", "x"}, {"unsteady", "xx"}})
+	check("Warnings", m.Warnings, []Warning{{"steal", "all"}, {"threads", "x"}, {"threads", "xx"}})
 	check("Clients", m.Clients, Spread{min(a.Clients.Min, b.Clients.Min), b.Clients.Median, max(a.Clients.Max, b.Clients.Max)})
 	for i, iv := range m.Intervals {
 		x, y := a.Intervals[i], b.Intervals[i]

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -136,6 +137,41 @@ func (o Options) withDefaults() Options {
 		o.Drain = DefaultDrain
 	}
 	return o
+}
+
+// timeout returns Timeout as a bound to compare with.
+func (o Options) timeout() time.Duration {
+	if o.Timeout < 0 {
+		return noTimeout
+	}
+	return o.Timeout
+}
+
+// checkPoll reports why the connections of an HTTP target can't be polled.
+func (o Options) checkPoll() error {
+	if !o.Poll {
+		return nil
+	}
+	if err := canPoll(); err != nil {
+		return fmt.Errorf("loadtest: Options.Poll: %w", err)
+	}
+	if used := o.usedCPUs(); len(used) > 0 && o.Concurrency > len(used) {
+		return fmt.Errorf("loadtest: Options.Poll: a pinned client of the net engine that polls uses the whole of a CPU: Concurrency must not "+
+			"exceed the number of CPUs, nor Threads (got %d clients, CPUs %v, Threads %d)", o.Concurrency, o.CPUs, o.Threads)
+	}
+	return nil
+}
+
+// usedCPUs returns those of CPUs that a client is pinned to: not all, if Concurrency or Threads is smaller.
+func (o Options) usedCPUs() (used CPUSet) {
+	if len(o.CPUs) == 0 {
+		return nil
+	}
+	for i := range o.Concurrency {
+		used = append(used, o.cpuOf(i))
+	}
+	slices.Sort(used)
+	return slices.Compact(used)
 }
 
 // cpuOf returns the CPU that client i is pinned to, in a set that is not empty: clients are dealt out over threads, threads over CPUs.

@@ -29,8 +29,8 @@ func (r *run) result(desc description) *Result {
 	for i, w := range r.workers {
 		recs[i] = &w.rec
 		w.rec.addTo(res)
-		res.WarmupRequests += w.warmed
 		res.Abandoned += w.abandoned
+		res.OldestAbandoned = max(res.OldestAbandoned, w.oldest)
 	}
 	res.Errors, res.Failed = errorCounts(recs)
 	res.Clients = spread(recs)
@@ -45,25 +45,27 @@ func (r *run) result(desc description) *Result {
 // moment ctx ended.
 func (r *run) elapsed() time.Duration {
 	var lastDone, lastBegun time.Duration
+	var abandoned int64
 	for _, w := range r.workers {
 		lastDone = max(lastDone, w.lastDone)
 		lastBegun = max(lastBegun, w.lastBegun)
+		abandoned += w.abandoned
 	}
+	end := r.end
 	switch {
-	case r.cancelled():
+	case r.early:
 		// A worker that did not know yet may have begun one more.
-		return max(min(r.end, max(time.Duration(r.cancelledAt.Load()), lastBegun))-r.start, 0)
-	case r.end == math.MaxInt64 || r.tickets.exhausted() && lastDone < r.end:
-		return max(lastDone-r.start, 0)
-	default:
-		return r.end - r.start
+		end = min(r.end, max(time.Duration(r.endedAt.Load()), lastBegun))
+	case r.end == math.MaxInt64, r.tickets.exhausted() && abandoned == 0:
+		end = min(r.end, lastDone)
 	}
+	return max(end-r.start, 0)
 }
 
 // usage returns what the load threads consumed: their own CPU time if they are pinned, and so nobody else's; otherwise that of the
 // process whose threads they share.
 func (r *run) usage() Usage {
-	u := Usage{CPUs: r.opts.CPUs, MaxRSS: r.atEnd.maxRSS, Processes: 1}
+	u := Usage{CPUs: r.opts.usedCPUs(), MaxRSS: r.atEnd.maxRSS, Processes: 1}
 	used := r.atEnd.cpu.minus(r.atStart.cpu)
 	if len(u.CPUs) > 0 {
 		used = cpuTime{}

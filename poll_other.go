@@ -8,14 +8,10 @@ import (
 	"net"
 )
 
-func checkPoll(opts Options) error {
-	if opts.Poll {
-		return fmt.Errorf("loadtest: Options.Poll: works on Linux only so far: %w", errors.ErrUnsupported)
-	}
-	return nil
-}
+// canPoll returns why connections can't be polled.
+func canPoll() error { return fmt.Errorf("works on Linux only so far: %w", errors.ErrUnsupported) }
 
-func newPollConn(conn net.Conn) (net.Conn, error) {
+func newPollConn(conn net.Conn, _ bool) (net.Conn, error) {
 	_ = conn.Close()
 	return nil, errors.ErrUnsupported
 }

@@ -15,7 +15,7 @@ import (
 
 func skipUnlessPolling(t *testing.T) {
 	t.Helper()
-	if err := checkPoll(Options{Poll: true, Concurrency: 1}); errors.Is(err, errors.ErrUnsupported) {
+	if err := canPoll(); errors.Is(err, errors.ErrUnsupported) {
 		if _, err := Run(t.Context(), &HTTP{URL: "http://127.0.0.1:1"}, Options{Poll: true}); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("err = %v, want errors.ErrUnsupported", err)
 		}

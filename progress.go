@@ -45,6 +45,9 @@ func (r *run) reportProgress(joined <-chan struct{}) {
 				over = true
 			}
 			now := r.sight(phase.name)
+			if !over && phase.end-now.at < progressEvery/2 {
+				continue // the last call of the phase is near
+			}
 			p50, p99 := r.timeline.recent()
 			r.opts.Progress(Progress{
 				Phase: phase.name, Elapsed: now.at - phase.start, Total: total,
@@ -68,16 +71,12 @@ type sighting struct {
 func (r *run) sight(phase string) sighting {
 	s := sighting{at: r.clock.now()}
 	for _, w := range r.workers {
-		turn, warm := max(w.turn.Load(), 0)/2, w.warm.Load()
-		switch {
-		case phase != "warmup" && warm >= 0:
-			s.requests += turn - warm
-			s.failed += w.failed.Load()
-		case phase == "warmup" && warm < 0:
-			s.requests += turn
-		case phase == "warmup":
-			s.requests += warm
+		if phase == "warmup" {
+			s.requests += w.warmed.Load()
+			continue
 		}
+		s.requests += w.done.Load()
+		s.failed += w.failed.Load()
 	}
 	return s
 }

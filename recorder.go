@@ -19,9 +19,12 @@ type recorder struct {
 	errors   [failures]failureCount
 	statuses []statusCount
 
-	requests, drained, resent, connections int64
-	read, written, body                    int64
+	requests, drained                      int64 // of the measured interval
+	warmed, warmFailed                     int64 // of the warm-up
+	read, written, body                    int64 // of the measured interval
+	resent, unwritten, connections, hungUp int64 // of both
 	sample                                 Sample
+	warmErr                                error // the first failure of the warm-up
 }
 
 // A statusCount counts responses of one status. A run sees one or two, which are found faster in a list than in a map.
@@ -62,16 +65,35 @@ func (r *recorder) keepSample(x *exchange) {
 	}
 }
 
+// warm counts x, which began in the warm-up.
+func (r *recorder) warm(x *exchange) {
+	r.warmed++
+	r.keepSample(x)
+	if x.kind == failNone {
+		return
+	}
+	if r.warmFailed == 0 {
+		r.warmErr = x.err
+	}
+	r.warmFailed++
+}
+
 // transferred counts what went over the wire for x, whatever became of it.
 func (r *recorder) transferred(x *exchange) {
 	r.read += x.read
 	r.written += x.written
 	r.body += x.body
-	r.resent += int64(x.resent)
 }
 
-// connected counts the connections that x opened; also in the warm-up.
-func (r *recorder) connected(x *exchange) {
+// opened counts what x did to connections and transmissions: in the warm-up too, since the server counts those.
+func (r *recorder) opened(x *exchange) {
+	r.resent += int64(x.resent)
+	if x.hungUp {
+		r.hungUp++
+	}
+	if x.unconnected && x.written == 0 && !x.givenUp {
+		r.unwritten++
+	}
 	if x.opened == 0 {
 		return
 	}
@@ -95,7 +117,10 @@ func (r *recorder) countStatus(status int) {
 func (r *recorder) addTo(res *Result) {
 	res.Requests += r.requests
 	res.Drained += r.drained
+	res.WarmupRequests += r.warmed
+	res.WarmupFailed += r.warmFailed
 	res.Resent += r.resent
+	res.Unwritten += r.unwritten
 	res.Connections += r.connections
 	res.BytesRead += r.read
 	res.BytesWritten += r.written

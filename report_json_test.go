@@ -37,7 +37,7 @@ func fullResult() *Result {
 		},
 		Target: "GET http://h/", Engine: "net", Host: Host{"plan9", "mips", "a CPU", "4", "go1.26", 8, true},
 		Start: time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC), Elapsed: 1e9 + 1,
-		Requests: 10, Failed: 4, Drained: 3, Abandoned: 2, Unsent: 1, WarmupRequests: 11, Resent: 12,
+		Requests: 10, Failed: 4, Drained: 3, Abandoned: 2, Unsent: 1, WarmupRequests: 11, Resent: 12, WarmupFailed: 5, Unwritten: 6, OldestAbandoned: 7,
 		BytesRead: math.MaxInt64, BytesWritten: 13, BodyBytes: 14, Connections: 15, Statuses: map[int]int64{200: 6, 503: 4},
 		Errors:  map[string]ErrorCount{"status": {Count: 4, Sample: "503 \"x\"\n\u2028", First: 1, Last: 1e9}},
 		Latency: h(0, 1, 1e6, 5e9, 5*time.Hour, math.MaxInt64), ServiceTime: h(1, 2, 3, 4, 5, 6), TotalTime: h(7), FailedLatency: h(8, 9),

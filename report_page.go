@@ -50,7 +50,11 @@ func writeDoubts(b *bytes.Buffer, r *Result) {
 }
 
 func writeMachine(b *bytes.Buffer, r *Result) {
-	writeField(b, "Generator CPU", describeUsage(r, r.Generator))
+	label := "Generator CPU"
+	if len(r.Options.CPUs) == 0 { // what else the process did is in it: see Usage
+		label = "Process CPU"
+	}
+	writeField(b, label, describeUsage(r, r.Generator))
 	writeField(b, "Server CPU", describeUsage(r, r.Server))
 	writeField(b, "Environment", describeHost(r.Host))
 	if !r.Start.IsZero() {
@@ -168,8 +172,10 @@ func writeRequests(b *bytes.Buffer, r *Result) {
 		{"  drained", r.Drained, "of them after the measured interval, in the drain"},
 		{"  abandoned", r.Abandoned, "more had no outcome when the run ended"},
 		{"  unsent", r.Unsent, "more were due and never sent"},
-		{"  resent", r.Resent, "sent again: the server had closed the connection"},
+		{"  resent", r.Resent, "sent again: the server hung up without an answer"},
+		{"  unwritten", r.Unwritten, "failed before a byte of them was written"},
 		{"  warm-up", r.WarmupRequests, "before the measured interval, in no other number"},
+		{"    failed", r.WarmupFailed, "of those"},
 	} {
 		if c.count > 0 {
 			writeNumber(b, c.label, formatCount(c.count), c.remark)

@@ -27,7 +27,10 @@ type wireResult struct {
 	Abandoned  int64   `json:"abandoned"`
 	Unsent     int64   `json:"unsent"`
 	Warmup     int64   `json:"warmup_requests"`
+	WarmFailed int64   `json:"warmup_failed"`
 	Resent     int64   `json:"resent"`
+	Unwritten  int64   `json:"unwritten"`
+	Oldest     int64   `json:"oldest_abandoned_ns"`
 
 	BytesRead    int64                `json:"bytes_read"`
 	BytesWritten int64                `json:"bytes_written"`
@@ -128,7 +131,8 @@ func toWire(r *Result) *wireResult {
 	w := &wireResult{
 		Options: toWireOptions(r.Options), Target: r.Target, Engine: r.Engine, Host: wireHost(r.Host), Start: &start, Elapsed: &elapsed,
 		Requests: &requests, Succeeded: r.Succeeded(), Throughput: r.Throughput(), ErrorRate: r.ErrorRate(), Failed: &failed,
-		Drained: r.Drained, Abandoned: r.Abandoned, Unsent: r.Unsent, Warmup: r.WarmupRequests, Resent: r.Resent,
+		Drained: r.Drained, Abandoned: r.Abandoned, Unsent: r.Unsent, Warmup: r.WarmupRequests, WarmFailed: r.WarmupFailed,
+		Resent: r.Resent, Unwritten: r.Unwritten, Oldest: int64(r.OldestAbandoned),
 		BytesRead: r.BytesRead, BytesWritten: r.BytesWritten, BodyBytes: r.BodyBytes, Connections: r.Connections, Statuses: r.Statuses,
 		Latency: r.Latency, ServiceTime: r.ServiceTime, TotalTime: r.TotalTime, FailedLatency: r.FailedLatency,
 		Connect: r.Connect, FirstByte: r.FirstByte, SendLag: r.SendLag, QueueWait: r.QueueWait,
@@ -188,7 +192,8 @@ func (w *wireResult) result() (*Result, error) {
 	r := &Result{
 		Options: w.Options.options(), Target: w.Target, Engine: w.Engine, Host: Host(w.Host), Start: *w.Start,
 		Elapsed: time.Duration(*w.Elapsed), Requests: *w.Requests, Failed: *w.Failed,
-		Drained: w.Drained, Abandoned: w.Abandoned, Unsent: w.Unsent, WarmupRequests: w.Warmup, Resent: w.Resent,
+		Drained: w.Drained, Abandoned: w.Abandoned, Unsent: w.Unsent, WarmupRequests: w.Warmup, WarmupFailed: w.WarmFailed,
+		Resent: w.Resent, Unwritten: w.Unwritten, OldestAbandoned: time.Duration(w.Oldest),
 		BytesRead: w.BytesRead, BytesWritten: w.BytesWritten, BodyBytes: w.BodyBytes, Connections: w.Connections,
 		Latency: histogram(w.Latency), ServiceTime: histogram(w.ServiceTime), TotalTime: histogram(w.TotalTime),
 		FailedLatency: histogram(w.FailedLatency), Connect: histogram(w.Connect), FirstByte: histogram(w.FirstByte),
@@ -252,7 +257,10 @@ func (w *wireResult) check() error {
 	negative("abandoned", w.Abandoned)
 	negative("unsent", w.Unsent)
 	negative("warmup_requests", w.Warmup)
+	negative("warmup_failed", w.WarmFailed)
 	negative("resent", w.Resent)
+	negative("unwritten", w.Unwritten)
+	negative("oldest_abandoned_ns", w.Oldest)
 	negative("bytes_read", w.BytesRead)
 	negative("bytes_written", w.BytesWritten)
 	negative("body_bytes", w.BodyBytes)

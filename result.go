@@ -1,11 +1,8 @@
 package loadtest
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,12 +15,11 @@ import (
 // A request belongs to the measured interval if it began there. One that began in the warm-up is a warm-up request, whenever it ends; one
 // that began in the measured interval and ended in the drain is in Requests, so that the slowest are not left out. Always:
 //
-//   - requests issued in the measured interval = Requests + Abandoned
+//   - requests issued = WarmupRequests + Requests + Abandoned
 //   - Requests = succeeded + Failed
 //   - Latency.Count() = succeeded
 //   - the counts in Errors add up to Failed
-//   - requests the server has received = WarmupRequests + Requests + Abandoned, less those that failed before they were written (kinds
-//     "connect", "address", "descriptors", …), plus up to Resent
+//   - requests the server has received = requests issued - Unwritten, and up to Resent more
 type Result struct {
 	Options Options // as used, with defaults filled in
 	Target  string  // what was loaded, in words: "GET http://127.0.0.1:8080/"
@@ -35,10 +31,14 @@ type Result struct {
 	Requests       int64 // completed, failed ones included
 	Failed         int64 // of those: errors, timeouts, unexpected statuses, failed checks
 	Drained        int64 // of Requests: under way when the measured interval ended, and completed in the drain
-	Abandoned      int64 // under way when the drain ended, or when ctx did; no outcome
+	Abandoned      int64 // under way when the drain ended, or when ctx did; no outcome. Those of the warm-up are among them
 	Unsent         int64 // open loop: due in the measured interval but never sent
-	WarmupRequests int64 // completed, and begun before the measured interval; in no other count
-	Resent         int64 // requests sent again, since the server had closed the idle connection; it may have seen these twice
+	WarmupRequests int64 // completed, and begun before the measured interval; in no other count but the next
+	WarmupFailed   int64 // of those: failed
+	Resent         int64 // transmissions beyond the first of a request, in the warm-up too: see [HTTP]
+	Unwritten      int64 // HTTP: failed requests, in the warm-up too, of which not a byte was written: the server has not seen them
+
+	OldestAbandoned time.Duration // age of the oldest abandoned request when it was given up
 
 	BytesRead, BytesWritten int64                 // HTTP: heads and bodies (inside of TLS); others: what Do returned, and 0
 	BodyBytes               int64                 // response bodies alone, without the framing of chunks
@@ -114,7 +114,7 @@ type Usage struct {
 }
 
 // A Warning is a reason to doubt a result. Kind is stable, Text is for people.
-type Warning struct{ Kind, Text string } // "generator-saturated", "shared-cpus", "unsteady", "few-samples", "rate-not-met", "race", "steal", …
+type Warning struct{ Kind, Text string } // "generator-saturated", "shared-cpus", see the package comment
 
 // String returns kind and text.
 func (w Warning) String() string { return w.Kind + ": " + w.Text }
@@ -170,13 +170,16 @@ func (r *Result) ThroughputPerCore() float64 {
 // LatencyCI returns the confidence interval of the q-quantile of Latency, q and confidence in (0,1): the values of two ranks between which
 // the true quantile lies with that probability, whatever the distribution (exact binomial order statistics), if responses are independent
 // of each other. Slow ones that come in bursts make the true interval wider. ok is false if there are too few samples for an upper bound:
-// p99 needs 368 for 95 %, p99.9 needs 3688.
+// p99 needs 368 for 95 %, p99.9 needs 3688; lo is then a lower bound nevertheless, or 0 if there is none.
 func (r *Result) LatencyCI(q, confidence float64) (lo, hi time.Duration, ok bool) {
 	i, j, ok := stat.QuantileRanks(r.Latency.Count(), q, confidence)
-	if !ok {
-		return 0, 0, false
+	if i > 0 {
+		lo = r.Latency.atRank(i)
 	}
-	return r.Latency.atRank(i), r.Latency.atRank(j), true
+	if ok {
+		hi = r.Latency.atRank(j)
+	}
+	return lo, hi, ok
 }
 
 // Goodput returns successes per second that took no longer than limit.
@@ -223,9 +226,7 @@ func (r *Result) busyCPUs(u Usage) float64 {
 
 // describeErrors returns the kinds of failures, the most frequent first, with the first sample of each.
 func (r *Result) describeErrors() string {
-	kinds := slices.SortedFunc(maps.Keys(r.Errors), func(a, b string) int {
-		return cmp.Or(cmp.Compare(r.Errors[b].Count, r.Errors[a].Count), cmp.Compare(a, b))
-	})
+	kinds := kindsByCount(r.Errors)
 	for i, kind := range kinds {
 		e := r.Errors[kind]
 		kinds[i] = fmt.Sprintf("%s %s: %s", formatCount(e.Count), kind, e.Sample)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,10 +25,9 @@ type description struct {
 	target string // Result.Target
 	engine string // Result.Engine
 
-	loopback  bool // the target is a server on this machine
+	local     bool // the target is a server on this machine
 	inProcess bool // the target is a server in this process
 	separate  bool // what the load threads consume is the generator's alone, not the target's own work
-	keepAlive bool // connections are meant to carry more than one request
 }
 
 // A preparer is a Target that is checked and prepared once, before a client of it is made.
@@ -72,21 +70,20 @@ type run struct {
 	clock      clock
 	start, end time.Duration // of the measured interval; end math.MaxInt64: bounded by Requests alone
 	ctx        context.Context
-	giveUp     context.CancelFunc // ends ctx: clients return at once
+	giveUp     context.CancelCauseFunc // ends ctx: clients return at once
 	workers    []*worker
 	timeline   *timeline     // guards itself
-	idle       chan struct{} // closed by the last worker that exits
+	ended      chan struct{} // closed when the last loop has ended
 
 	tickets tickets      // drawn by the workers
-	stopped atomic.Bool  // written by Run, read by the workers: begin no more requests
-	running atomic.Int64 // workers that have not exited
-
-	reached     atomic.Bool  // a request got as far as a connection
-	cancelledAt atomic.Int64 // when cancel was called, in ns since start; 0: it was not
-	reason      error        // given to cancel; written before cancelledAt
-	cancelOnce  sync.Once
+	running atomic.Int64 // loops that have not ended; the last closes ended
+	refused atomic.Int64 // clients that could not connect at least once
+	reached atomic.Bool  // a client could; written by the clients
+	stopped atomic.Bool  // written by finish, read by the workers: begin no more requests
+	endedAt atomic.Int64 // when finish was first called, in ns since start; 0: it was not
 
 	// Of Run's goroutine.
+	early    bool // finish was called before the run was complete
 	left     int  // workers left behind
 	overlaps bool // others have pinned threads to our CPUs
 	atStart  readings
@@ -99,15 +96,15 @@ const stuckAfter = time.Second
 func (p *plan) run(ctx context.Context) (*Result, error) {
 	r := &run{opts: p.opts}
 	// Not a child of ctx: a client that comes back because ctx has ended must find the run stopped.
-	r.ctx, r.giveUp = context.WithCancel(context.WithoutCancel(ctx))
-	defer r.giveUp()
+	r.ctx, r.giveUp = context.WithCancelCause(context.WithoutCancel(ctx))
+	defer r.giveUp(nil)
 	if err := r.makeWorkers(ctx, p.target); err != nil {
 		return nil, err
 	}
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	defer context.AfterFunc(ctx, func() { r.cancel(context.Cause(ctx)) })()
+	defer context.AfterFunc(ctx, func() { r.finish(context.Cause(ctx)) })()
 	var progress sync.WaitGroup
 	joined := make(chan struct{})
 	if r.opts.Progress != nil {
@@ -116,8 +113,9 @@ func (p *plan) run(ctx context.Context) (*Result, error) {
 	r.control()
 	r.join()
 	if ctx.Err() != nil {
-		r.cancel(context.Cause(ctx)) // which may not have come to it yet
+		r.finish(context.Cause(ctx)) // which may not have come to it yet
 	}
+	r.early = r.endedEarly()
 	close(joined)
 	progress.Wait()
 	res := r.result(p.desc)
@@ -126,7 +124,10 @@ func (p *plan) run(ctx context.Context) (*Result, error) {
 
 // makeWorkers makes the clients, and a worker for each.
 func (r *run) makeWorkers(ctx context.Context, target Target) error {
-	defer context.AfterFunc(ctx, r.stop)()
+	defer context.AfterFunc(ctx, func() {
+		r.stopped.Store(true)
+		r.giveUp(context.Cause(ctx))
+	})()
 	for i := range r.opts.Concurrency {
 		c, err := target.NewClient(r.ctx, i)
 		if err == nil && c == nil {
@@ -146,28 +147,19 @@ func (r *run) makeWorkers(ctx context.Context, target Target) error {
 		}
 		x, ok := c.(exchanger)
 		if !ok {
-			x = &doer{Client: c, contexts: requestContexts{run: r.ctx, timeout: r.opts.timeout()}}
+			statuses, _ := c.(statuser)
+			x = &doer{Client: c, contexts: requestContexts{run: r.ctx, timeout: r.opts.timeout()}, statuses: statuses}
 		}
-		w := &worker{run: r, client: x, exited: make(chan struct{})}
-		w.warm.Store(-1)
-		r.workers = append(r.workers, w)
+		r.workers = append(r.workers, &worker{run: r, client: x, exited: make(chan struct{})})
 	}
 	return nil
-}
-
-// timeout returns Timeout as a bound to compare with.
-func (o Options) timeout() time.Duration {
-	if o.Timeout < 0 {
-		return noTimeout
-	}
-	return o.Timeout
 }
 
 // begin starts the workers, and lets them go together once each has its thread.
 func (r *run) begin() error {
 	var ready sync.WaitGroup
 	release := make(chan struct{})
-	r.idle = make(chan struct{})
+	r.ended = make(chan struct{})
 	r.running.Store(int64(len(r.workers)))
 	for i, w := range r.workers {
 		ready.Add(1)
@@ -200,18 +192,19 @@ func (r *run) begin() error {
 
 // work is the life of worker i's goroutine.
 func (r *run) work(w *worker, i int, ready func(), release <-chan struct{}) {
+	defer close(w.exited)
 	defer func() {
-		_ = w.client.Close()
-		close(w.exited)
+		w.vanish()
 		if r.running.Add(-1) == 0 {
-			close(r.idle)
+			close(r.ended)
 		}
+		w.state.CompareAndSwap(between, closing)
+		_ = w.client.Close()
 	}()
 	loop := func() {
 		w.thread = sys.ThreadID()
 		ready()
 		<-release
-		w.x.clock = r.clock
 		w.loop()
 	}
 	if len(r.opts.CPUs) == 0 {
@@ -245,10 +238,10 @@ func (r *run) control() {
 			r.atStart = takeReadings(r.opts.CPUs)
 		case <-ends:
 			r.atEnd = takeReadings(r.opts.CPUs)
-		case <-r.idle:
+		case <-r.ended:
 			return
 		case <-over:
-			r.stop()
+			r.finish(errOver)
 			return
 		case <-r.ctx.Done():
 			return
@@ -256,20 +249,15 @@ func (r *run) control() {
 	}
 }
 
-// cancel ends the run before its time. It is called from any goroutine; the first reason counts.
-func (r *run) cancel(reason error) {
-	r.cancelOnce.Do(func() {
-		r.reason = reason
-		r.stopped.Store(true)
-		r.cancelledAt.Store(max(int64(r.clock.now()), 1))
-		r.giveUp()
-	})
-}
+// errOver is why clients are made to return at the end of the drain.
+var errOver = errors.New("the run is over")
 
-// stop makes the workers begin nothing more, and then give up what is under way.
-func (r *run) stop() {
+// finish makes the workers begin nothing more, and then the clients give up what is under way. It is called from any goroutine; the first
+// cause counts.
+func (r *run) finish(cause error) {
 	r.stopped.Store(true)
-	r.giveUp()
+	r.endedAt.CompareAndSwap(0, max(int64(r.clock.now()), 1))
+	r.giveUp(cause)
 }
 
 // join waits for the workers, and leaves those behind whose clients do not come back.
@@ -277,75 +265,42 @@ func (r *run) join() {
 	if r.atEnd == (readings{}) {
 		r.atEnd = takeReadings(r.opts.CPUs)
 	}
-	stuck := time.NewTimer(stuckAfter)
-	defer stuck.Stop()
-	select {
-	case <-r.idle:
-	case <-stuck.C:
-		now := r.clock.now()
-		for _, w := range r.workers {
-			if w.leave(now) {
-				r.left++
-			} else {
-				<-w.exited
-			}
+	patience := time.NewTimer(stuckAfter)
+	defer patience.Stop()
+	for _, w := range r.workers {
+		select {
+		case <-w.exited:
+			continue
+		case <-patience.C:
+			patience.Reset(0) // there is none left for the others
+		}
+		if w.leave(r.clock.now()) {
+			r.left++
+		} else {
+			<-w.exited
 		}
 	}
 	r.awaitThreads()
 }
 
-// pinnedByOthers reports whether the process has threads that are pinned to CPUs of ours and are not ours: those of another Run.
-func (r *run) pinnedByOthers() bool {
-	if len(r.opts.CPUs) == 0 {
+// endedEarly reports whether the run was ended before its time, and not at a moment when it was over anyway.
+func (r *run) endedEarly() bool {
+	at := time.Duration(r.endedAt.Load())
+	if at == 0 || errors.Is(context.Cause(r.ctx), errOver) {
 		return false
 	}
-	ours := make(map[int]bool)
-	for _, w := range r.workers {
-		ours[w.thread] = true
-	}
-	allowed, _ := sys.AllowedCPUs()
-	for id, cpus := range sys.ThreadAffinities() {
-		if !ours[id] && len(cpus) < len(allowed) && slices.ContainsFunc(cpus, func(cpu int) bool { return slices.Contains(r.opts.CPUs, cpu) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// awaitThreads waits until the pinned threads have ended, which they do some microseconds after their goroutines: no mask of ours is to
-// be seen once Run has returned.
-func (r *run) awaitThreads() {
-	if len(r.opts.CPUs) == 0 {
-		return
-	}
-	patience := time.Now().Add(100 * time.Millisecond)
-	for _, w := range r.workers {
-		select {
-		case <-w.exited:
-		default:
-			continue // left behind
-		}
-		for sys.ThreadExists(w.thread) && time.Now().Before(patience) {
-			time.Sleep(20 * time.Microsecond)
-		}
-	}
-}
-
-// cancelled reports whether the run was ended before its time, and not only at the moment when it was over anyway.
-func (r *run) cancelled() bool {
-	at := time.Duration(r.cancelledAt.Load())
 	complete := r.tickets.exhausted() || at >= r.end
 	for _, w := range r.workers {
 		complete = complete && w.abandoned == 0 && !w.unsent
 	}
-	return at > 0 && !complete
+	return !complete
 }
 
 // verdict returns why res can't be trusted, if so.
 func (r *run) verdict(res *Result) error {
 	switch {
-	case r.cancelled():
-		return fmt.Errorf("loadtest: Run: stopped after %s: %w", formatDuration(time.Duration(r.cancelledAt.Load())), r.reason)
+	case r.early:
+		return fmt.Errorf("loadtest: Run: stopped after %s: %w", formatDuration(time.Duration(r.endedAt.Load())), context.Cause(r.ctx))
 	case res.Requests == 0:
 		return fmt.Errorf("loadtest: Run: %w in %s: %s under way without an outcome, %s waiting for a connection",
 			ErrNoRequests, formatDuration(res.Elapsed), plural(res.Abandoned, "request"), plural(r.unconnected(), "client"))

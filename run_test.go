@@ -311,6 +311,65 @@ func hasWarning(r *Result, kind string) bool {
 	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Kind == kind })
 }
 
+func TestRunLeavesStuckCloseBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &probe{target: sleeper(10 * time.Millisecond), closing: time.Hour}
+		start := time.Now()
+		r, err := Run(t.Context(), p, Options{Concurrency: 2, Requests: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took != 1050*time.Millisecond {
+			t.Errorf("Run took %v, want 1.05s: the load, and patience", took)
+		}
+		checkInvariants(t, r)
+		if r.Requests != 10 || r.Abandoned != 0 || !hasWarning(r, "stuck") {
+			t.Errorf("%d requests, %d abandoned, %v; want 10, 0 and a warning", r.Requests, r.Abandoned, r.Warnings)
+		}
+		time.Sleep(time.Hour)
+	})
+}
+
+func TestRunClientThatVanishes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int64
+		r, err := Run(t.Context(), Func(func(context.Context) error {
+			time.Sleep(time.Millisecond)
+			if calls.Add(1) == 50 {
+				runtime.Goexit()
+			}
+			return nil
+		}), Options{Concurrency: 2, Requests: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkInvariants(t, r)
+		if r.Requests != 99 || r.Abandoned != 1 || !hasWarning(r, "vanished") {
+			t.Errorf("%d requests, %d abandoned, %v; want 99, 1 and a warning", r.Requests, r.Abandoned, r.Warnings)
+		}
+	})
+}
+
+func TestRunWarmupFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		r, err := Run(t.Context(), Func(func(context.Context) error {
+			time.Sleep(time.Millisecond)
+			if time.Since(start) < 500*time.Millisecond {
+				return errors.New("not yet")
+			}
+			return nil
+		}), Options{Concurrency: 1, Warmup: time.Second, Requests: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkInvariants(t, r)
+		if r.WarmupRequests != 1000 || r.WarmupFailed != 499 || r.Failed != 0 || !warned(r, "warmup-failed", "499 of 1,000 requests in the warm-up failed: not yet") {
+			t.Errorf("%d of %d failed in the warm-up, %d afterwards, %v", r.WarmupFailed, r.WarmupRequests, r.Failed, r.Warnings)
+		}
+	})
+}
+
 func TestRunSelfInflictedEndsAreNoFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// Returns an error of its own making when it is cut off.
@@ -435,6 +494,7 @@ func TestRunGivesUpOnWhatIsNotThere(t *testing.T) {
 type probe struct {
 	made, closed atomic.Int64
 	failAt       int
+	closing      time.Duration // how long Close takes
 	target       Target
 }
 
@@ -456,6 +516,7 @@ type probeClient struct {
 
 func (c *probeClient) Close() error {
 	c.probe.closed.Add(1)
+	time.Sleep(c.probe.closing)
 	return c.Client.Close()
 }
 

@@ -100,7 +100,7 @@ func (t *timeline) double() {
 	t.slices = t.slices[:n]
 }
 
-// recent returns quantiles of the latencies handed over since the last call, and how many there were.
+// recent returns quantiles of the latencies handed over since the last call; 0 if there were none.
 func (t *timeline) recent() (p50, p99 time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

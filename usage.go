@@ -9,9 +9,7 @@ import (
 // A cpuTime is what threads or processes have used of the CPUs up to some moment; the difference of two is what they used between.
 type cpuTime struct{ user, system time.Duration }
 
-func (t cpuTime) plus(u cpuTime) cpuTime  { return cpuTime{t.user + u.user, t.system + u.system} }
 func (t cpuTime) minus(u cpuTime) cpuTime { return cpuTime{t.user - u.user, t.system - u.system} }
-func (t cpuTime) total() time.Duration    { return t.user + t.system }
 
 // threadCPUTime returns the CPU time of the calling thread, so the goroutine must be locked to it from one reading to the next. It is
 // false where the system does not tell (macOS). On Windows it advances in steps of 15.6 ms.

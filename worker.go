@@ -14,44 +14,58 @@ type worker struct {
 	client exchanger
 	exited chan struct{} // closed when the goroutine is done with everything
 	thread int           // number of the worker's thread, if it has one of its own
+	pinErr error         // why it has none
 
 	// Owned by the worker's goroutine until it has exited or was left behind.
 	rec       recorder
 	x         exchange
 	until     time.Duration // hand the slice over when a request begins at or after this
 	sliceAt   time.Duration // a moment in the slice that is being counted
-	lastDone  time.Duration // of the requests of the measured interval
-	lastBegun time.Duration
-	warmed    int64 // warm-up requests that completed
-	abandoned int64
-	oldest    time.Duration // age of the oldest request that was abandoned
-	unsent    bool          // the run ended while the client waited for a connection
-	used      cpuTime       // CPU time of the thread in the measured interval, if it is the worker's own
-	usedAt    cpuTime
+	lastBegun time.Duration // of the requests of the measured interval
+	lastDone  time.Duration
 	measuring bool
-	refused   int // failures to connect in a row
-	pinErr    error
+	usedAt    cpuTime       // CPU time of the worker's thread when the measured interval began
+	used      cpuTime       // and since then
+	pause     time.Duration // after the last request, since it could not connect
+	refused   bool          // a request could not connect
+	reached   bool          // a request could
 	timer     *time.Timer
 
-	// turn is 2n while the worker is between requests, n of them behind it; 2n+1 while it waits for one; leftBehind if the run went on
-	// without it. The worker writes it, progress reads it, and so does Run when a client does not come back.
-	turn   atomic.Int64
-	warm   atomic.Int64 // warm-up requests: what turn counted when the measured interval began; -1: it has not
-	failed atomic.Int64 // of the measured interval
+	// What had no outcome when the run ended.
+	abandoned int64
+	oldest    time.Duration // age of the oldest
+	unsent    bool          // the client was still waiting for a connection
+	vanished  bool          // the client has ended the goroutine
+
+	// Written by the worker, read by progress: requests completed in the warm-up, in the measured interval, and failures of those.
+	warmed, done, failed atomic.Int64
+
+	// state is written by the worker, and by Run to leave it behind.
+	state atomic.Int32
 }
 
-const leftBehind = -1
+// The states of a worker. Run can leave one behind that waits for its client.
+const (
+	between    int32 = iota // requests, or before the first
+	exchanging              // the client has a request under way
+	closing                 // the client is being closed
+	leftBehind              // the run has gone on without the worker
+)
 
 // loop issues requests until the run has had enough. It returns early, without a trace, if the run has left it behind.
 func (w *worker) loop() {
 	r := w.run
+	w.x.clock, w.x.reached = r.clock, &r.reached
 	for !r.stopped.Load() {
 		now := r.clock.now()
 		measured := now >= r.start
 		if measured && !w.admit(now) {
 			break
 		}
-		if !w.issue(now) {
+		w.x.begin(now)
+		w.state.Store(exchanging)
+		w.client.exchange(&w.x)
+		if !w.state.CompareAndSwap(exchanging, between) {
 			return
 		}
 		w.count(measured)
@@ -67,8 +81,7 @@ func (w *worker) admit(now time.Duration) bool {
 	r := w.run
 	if !w.measuring {
 		w.measuring = true
-		w.warm.Store(w.turn.Load() / 2)
-		w.usedAt, _ = threadCPUTime()
+		w.usedAt = w.threadTime()
 	}
 	if now >= r.end || !r.tickets.draw() {
 		return false
@@ -81,37 +94,26 @@ func (w *worker) admit(now time.Duration) bool {
 	return true
 }
 
-// issue has the client exchange one request. False: it came back so late that the run has left it behind, and may be over.
-func (w *worker) issue(now time.Duration) bool {
-	w.x.begin(now)
-	turn := w.turn.Load() + 1
-	w.turn.Store(turn)
-	w.client.exchange(&w.x)
-	return w.turn.CompareAndSwap(turn, turn+1)
-}
-
 // count counts the exchange that has just come back.
 func (w *worker) count(measured bool) {
 	x := &w.x
-	w.rec.connected(x)
+	w.rec.opened(x)
 	switch {
+	case x.givenUp && x.unsent:
+		w.unsent = true
 	case x.givenUp:
-		w.turn.Add(-2) // this one is not behind the worker, and will not be
-		if x.unsent {
-			w.unsent = true
-			return
-		}
 		w.abandon(x.done)
 		w.rec.transferred(x)
 	case measured:
 		w.rec.record(x, w.run.end)
 		w.lastDone = x.done
+		w.done.Store(w.rec.requests)
 		if x.kind != failNone {
 			w.failed.Add(1)
 		}
 	default:
-		w.warmed++
-		w.rec.keepSample(x)
+		w.rec.warm(x)
+		w.warmed.Store(w.rec.warmed)
 	}
 }
 
@@ -123,15 +125,45 @@ func (w *worker) abandon(now time.Duration) {
 // finish hands over what is left.
 func (w *worker) finish() {
 	if w.measuring {
-		if at, ok := threadCPUTime(); ok {
-			w.used = at.minus(w.usedAt)
-		}
+		w.used = w.threadTime().minus(w.usedAt)
 		w.run.timeline.handOver(&w.rec.slice, w.sliceAt, w.lastBegun)
 	}
 }
 
+// threadTime returns the CPU time of the worker's thread, if it has one of its own.
+func (w *worker) threadTime() (t cpuTime) {
+	if len(w.run.opts.CPUs) > 0 {
+		t, _ = threadCPUTime()
+	}
+	return t
+}
+
+// vanish counts the request whose client has ended the goroutine under the loop, by runtime.Goexit or t.FailNow.
+func (w *worker) vanish() {
+	if w.state.CompareAndSwap(exchanging, between) {
+		w.vanished = true
+		w.abandon(w.run.clock.now())
+		w.finish()
+	}
+}
+
+// leave gives the worker up if it is waiting for its client: from now on its goroutine touches nothing but the client, and what it has
+// counted is the caller's. False: it is not waiting, and will exit by itself.
+func (w *worker) leave(now time.Duration) bool {
+	switch {
+	case w.state.CompareAndSwap(exchanging, leftBehind):
+		w.abandon(now)
+		if w.measuring {
+			w.run.timeline.handOver(&w.rec.slice, w.sliceAt, w.lastBegun)
+		}
+		return true
+	default:
+		return w.state.CompareAndSwap(closing, leftBehind)
+	}
+}
+
 // A connection that could not be made is tried again after a pause, which doubles from one failure to the next: a server that is gone
-// must not be answered with a storm, and one that comes back not be missed for long. If there never was one, the run is not worth its
+// must not be answered with a storm, and one that comes back not be missed for long. If no client ever had one, the run is not worth its
 // time.
 const (
 	minPause     = time.Millisecond
@@ -139,25 +171,27 @@ const (
 	unreachAfter = 3 * time.Second
 )
 
-// backOff returns how long the worker is to wait because of how the last request ended.
+// backOff returns how long the worker is to wait because its last request could not connect.
 func (w *worker) backOff() time.Duration {
 	r, x := w.run, &w.x
-	switch x.kind {
-	case failConnect, failAddress, failDescriptors, failTLS:
-	default:
-		if w.refused >= 0 {
-			w.refused = -1
+	if !x.unconnected {
+		w.pause = 0
+		if !w.reached {
+			w.reached = true
 			r.reached.Store(true)
 		}
 		return 0
 	}
-	if x.done > unreachAfter && !r.reached.Load() {
-		r.cancel(fmt.Errorf("no connection could be made in %s: %w", formatDuration(x.done), x.err))
+	if !w.refused {
+		w.refused = true
+		r.refused.Add(1)
 	}
-	w.refused = max(w.refused, 0)
-	pause := min(minPause<<min(w.refused, 16), maxPause)
-	w.refused++
-	return pause
+	// A client that has not come back yet may be the one that did connect.
+	if x.done > unreachAfter && !r.reached.Load() && int(r.refused.Load()) == len(r.workers) {
+		r.finish(fmt.Errorf("no connection could be made in %s: %w", formatDuration(x.done), x.err))
+	}
+	w.pause = min(max(2*w.pause, minPause), maxPause)
+	return w.pause
 }
 
 // sleep pauses for d, or until it is clear that no other request will follow.
@@ -181,20 +215,6 @@ func (w *worker) sleep(d time.Duration) {
 	case <-r.ctx.Done():
 		w.timer.Stop()
 	}
-}
-
-// leave gives the worker up if it is waiting for its client: from now on its goroutine touches nothing but the client, and what it has
-// counted is the caller's. False: it is not waiting, and will exit by itself.
-func (w *worker) leave(now time.Duration) bool {
-	turn := w.turn.Load()
-	if turn%2 == 0 || !w.turn.CompareAndSwap(turn, leftBehind) {
-		return false
-	}
-	w.abandon(now)
-	if w.measuring {
-		w.run.timeline.handOver(&w.rec.slice, w.sliceAt, w.lastBegun)
-	}
-	return true
 }
 
 // tickets lets exactly n requests of the measured interval begin, whichever clients come first. The counter is shared by all

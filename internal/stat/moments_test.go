@@ -83,9 +83,6 @@ func TestFinite(t *testing.T) {
 		if ok && (c.At < minSegment || c.At > len(x)-minSegment) {
 			t.Fatalf("ChangePoint of %v = %+v", x, c)
 		}
-		if cut, _ := MSER5(x); cut < 0 || cut > len(x)/2 {
-			t.Fatalf("MSER5 of %v = %d", x, cut)
-		}
 		rho, p := Spearman(x, x[len(x)/3:])
 		finite("Spearman", x, rho, p)
 		if rho < -1 || rho > 1 || p < 0 || p > 1 {

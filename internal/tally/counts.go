@@ -98,22 +98,27 @@ func (c *Counts) Reset() {
 	*c = Counts{chunk: chunk}
 }
 
-// Quantile returns the upper end of the bucket that holds the value of rank ceil(q·N), within [Min, Max]; 0 if c is empty.
+// Quantile returns the q-quantile of what c has counted, as AtRank does; 0 if it is empty.
 func (c *Counts) Quantile(q float64) int64 {
 	if c.N == 0 {
 		return 0
 	}
-	rank := Rank(q, c.N)
-	if rank == c.N { // the last bucket may hold several values, of which the greatest is known
-		return c.Max
+	return AtRank(c.All(), Rank(q, c.N), c.N, c.Min, c.Max)
+}
+
+// AtRank returns the value of a rank, 1 <= rank <= n, among n values from lo to hi in buckets: the upper end of the bucket that holds
+// it, within [lo, hi], and exactly hi for the last.
+func AtRank(buckets iter.Seq2[int64, int64], rank, n, lo, hi int64) int64 {
+	if rank >= n { // the last bucket may hold several values, of which the greatest is known
+		return hi
 	}
 	var seen int64
-	for low, n := range c.All() {
-		if seen += n; seen >= rank {
-			return min(max(low+Width(low)-1, c.Min), c.Max)
+	for low, count := range buckets {
+		if seen += count; seen >= rank {
+			return min(max(low+Width(low)-1, lo), hi)
 		}
 	}
-	return c.Max
+	return hi
 }
 
 // All ranges over the buckets that are not empty, from low to high: the smallest value of the bucket, and its count.
