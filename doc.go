@@ -48,6 +48,7 @@
 //	unconnected          clients that waited for a connection in vain
 //	resent               requests sent twice, since the server closed the connection without an answer
 //	reconnects           the server ends connections that were to be kept alive
+//	unsolicited          the server sent what no request had asked for
 //	warmup-failed        requests of the warm-up that failed
 //	vanished             clients that ended the goroutine they were called in
 //	stuck                clients that went on after their context had ended

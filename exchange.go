@@ -27,6 +27,7 @@ type exchange struct {
 
 	unconnected bool         // of a failure: there was no connection to send it on
 	hungUp      bool         // the server ended the connection, with the response or before it
+	unsolicited bool         // the server had sent something while the connection was idle
 	reached     *atomic.Bool // of the run: a client has connected
 
 	opened int              // connections opened

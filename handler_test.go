@@ -28,7 +28,7 @@ func TestHandler(t *testing.T) {
 		{name: "string", handler: func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "test") }, status: 200, size: 4},
 		{name: "created", handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(201); io.WriteString(w, "x") }, status: 201, size: 1},
 		{name: "error", handler: func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 500) }, status: 500, size: 3, kind: "status"},
-		{name: "redirect", handler: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", 302) }, method: "POST", status: 302, kind: "status"},
+		{name: "redirect", handler: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", http.StatusFound) }, method: "POST", status: 302, kind: "status"},
 		{name: "interim", handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(103); w.WriteHeader(404) }, status: 404, kind: "status"},
 		{name: "second status is ignored", handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200); w.WriteHeader(500) }, status: 200},
 		{name: "status after the body is ignored", handler: func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "x"); w.WriteHeader(500) }, status: 200, size: 1},
@@ -180,7 +180,7 @@ func TestHandlerErrors(t *testing.T) {
 
 // The targets of this package can be wrapped.
 func TestHandlerWrapped(t *testing.T) {
-	inner := Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 503) }), httptest.NewRequest("GET", "/", nil))
+	inner := Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusServiceUnavailable) }), httptest.NewRequest("GET", "/", nil))
 	r := mustRun(t, &probe{target: inner}, Options{Concurrency: 2, Requests: 10})
 	if r.Errors["status"].Count != 10 || !strings.Contains(r.Errors["status"].Sample, "503") {
 		t.Errorf("%v, want 10 of kind status", r.Errors)

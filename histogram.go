@@ -153,6 +153,9 @@ func (h *Histogram) StdDev() time.Duration {
 	sum := h.sum.Big()
 	d := new(big.Int).Mul(h.squares.Big(), big.NewInt(n))
 	d.Sub(d, sum.Mul(sum, sum))
+	if d.Sign() < 0 { // sums beyond 128 bits, of durations that no clock gives
+		return 0
+	}
 	f, _ := new(big.Float).SetInt(d).Float64()
 	return time.Duration(math.Round(math.Sqrt(f / float64(n) / float64(n-1))))
 }
@@ -231,19 +234,19 @@ func bigDuration(b *big.Int) time.Duration {
 // histogramJSON is the form of a Histogram in JSON: a summary for people and scripts, which reading ignores, and the whole of it: the
 // exact moments, and the counts in the HdrHistogram V2 compressed form (base64), whose values are nanoseconds.
 type histogramJSON struct {
-	Count   int64    `json:"count"`
-	Clamped int64    `json:"clamped,omitempty"`
-	Min     int64    `json:"min_ns"`
-	Mean    int64    `json:"mean_ns"`
-	StdDev  int64    `json:"stddev_ns"`
-	P50     int64    `json:"p50_ns"`
-	P90     int64    `json:"p90_ns"`
-	P99     int64    `json:"p99_ns"`
-	P999    int64    `json:"p999_ns"`
-	Max     int64    `json:"max_ns"`
-	Sum     *big.Int `json:"sum_ns"`
-	Squares *big.Int `json:"sum_of_squares_ns2"`
-	HDR     string   `json:"hdr"`
+	Count   int64       `json:"count"`
+	Clamped int64       `json:"clamped,omitempty"`
+	Min     int64       `json:"min_ns"`
+	Mean    int64       `json:"mean_ns"`
+	StdDev  int64       `json:"stddev_ns"`
+	P50     int64       `json:"p50_ns"`
+	P90     int64       `json:"p90_ns"`
+	P99     int64       `json:"p99_ns"`
+	P999    int64       `json:"p999_ns"`
+	Max     int64       `json:"max_ns"`
+	Sum     json.Number `json:"sum_ns"`
+	Squares json.Number `json:"sum_of_squares_ns2"`
+	HDR     string      `json:"hdr"`
 }
 
 // MarshalJSON writes a summary, in nanoseconds, and the histogram without loss: UnmarshalJSON gives back one that answers every question
@@ -260,7 +263,7 @@ func (h *Histogram) MarshalJSON() ([]byte, error) {
 		Count: h.Count(), Clamped: h.clamped,
 		Min: h.min, Mean: int64(h.Mean()), StdDev: int64(h.StdDev()),
 		P50: int64(h.Quantile(0.5)), P90: int64(h.Quantile(0.9)), P99: int64(h.Quantile(0.99)), P999: int64(h.Quantile(0.999)),
-		Max: h.max, Sum: h.sum.Big(), Squares: h.squares.Big(), HDR: string(hdr),
+		Max: h.max, Sum: json.Number(h.sum.Big().String()), Squares: json.Number(h.squares.Big().String()), HDR: string(hdr),
 	})
 }
 
@@ -289,14 +292,23 @@ func (h *Histogram) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func (h *Histogram) setSums(sum, squares *big.Int) bool {
-	if sum == nil || squares == nil {
-		return false
-	}
+func (h *Histogram) setSums(sum, squares json.Number) bool {
 	var ok1, ok2 bool
-	h.sum, ok1 = tally.FromBig(sum)
-	h.squares, ok2 = tally.FromBig(squares)
+	h.sum, ok1 = parseSum(sum)
+	h.squares, ok2 = parseSum(squares)
 	return ok1 && ok2
+}
+
+func parseSum(n json.Number) (tally.Uint128, bool) {
+	const maxDigits = 39 // of 128 bits; converting a million digits takes seconds
+	b, ok := new(big.Int), len(n) > 0 && len(n) <= maxDigits
+	if ok {
+		_, ok = b.SetString(string(n), 10)
+	}
+	if !ok {
+		return tally.Uint128{}, false
+	}
+	return tally.FromBig(b)
 }
 
 // consistent reports whether the exact figures of h can be those of its buckets: what is read from a file may be anything.

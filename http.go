@@ -13,16 +13,17 @@ import (
 // client of net/http, whose own work would be a good part of what is measured. The request is encoded once; redirects are not followed,
 // nothing is retried but what [HTTP] says below, no proxy is used and no cookie kept.
 //
-// A connection is kept alive for as long as the server lets it live. If the server closes one between two requests, a request may be on
-// its way already. Where not a byte of a response has come on a connection that had served others before, the request is sent once
+// A connection is kept alive for as long as the server lets it live. If one was idle for a millisecond or longer, the client looks whether
+// the server has closed it, and opens a new one if so (not with TLS, nor on Windows). If the server closes one between two requests that
+// follow at once, the second may be on its way already. Where not a byte of a response has come on a connection that had served others before, the request is sent once
 // more on a new connection, counted in Result.Resent, and measured from there; the server may then have seen it twice, and a server that
 // crashes over a request can't be told from one that was idle for too long. That is done for
 // the methods of RFC 9110 section 9.2.2, for which seeing it twice does no harm; the others (POST, PATCH) fail with kind "eof" or
 // "reset". After a failed connection attempt a client waits before its next request, 1 ms at first and up to 250 ms, so that a server
 // that is gone is not what is measured.
 //
-// Bytes that come between two requests are taken for the beginning of the next response; only those that come in one piece with the
-// response before are seen to be too many.
+// Bytes beyond a response are a failure if they come in one piece with it, and a [Warning] if they come while the connection is idle for a
+// millisecond or longer. Otherwise they are taken for the beginning of the next response.
 //
 // The zero value of each field but URL is a sensible default. The fields must not be changed while a Run uses them.
 type HTTP struct {

@@ -87,6 +87,9 @@ func TestHTTPDoorsAgree(t *testing.T) {
 		{name: "untrusted", tls: true, script: testserver.Text("test"), change: func(h *HTTP) { h.TLS = nil }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			if testing.Short() && tt.timeout > 0 {
+				t.Skip("takes a second")
+			}
 			t.Parallel()
 			measure := func(wrap func(h *HTTP) Target) outcome {
 				srv := testserver.StartWith(t, testserver.Options{TLS: tt.tls}, tt.script)

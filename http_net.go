@@ -11,9 +11,11 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/loadtest-go/loadtest/internal/h1"
+	"github.com/loadtest-go/loadtest/internal/sys"
 )
 
 // A netClient drives one connection over package net, from the goroutine of its worker: the engine "net", which works everywhere.
@@ -26,8 +28,10 @@ type netClient struct {
 
 	resp   h1.Response
 	buf    []byte
-	end    int // buf[:end] has been read and not been used
-	served int // responses on this connection
+	end    int             // buf[:end] has been read and not been used
+	served int             // responses on this connection
+	usedAt time.Duration   // when the last of them was complete
+	raw    syscall.RawConn // of a connection that can be looked at; nil: TLS
 	armed  bool
 	report Response // given to Check
 
@@ -107,6 +111,9 @@ func (c *netClient) interrupt(over *interruption) {
 }
 
 func (c *netClient) exchange(x *exchange) {
+	if c.conn != nil && x.begun-c.usedAt > restless {
+		c.lookAt(x)
+	}
 	for {
 		if c.conn == nil && !c.dial(x) {
 			return
@@ -116,6 +123,33 @@ func (c *netClient) exchange(x *exchange) {
 		}
 		x.resent++
 	}
+}
+
+// restless is how long a connection may have been idle to be written to without a look at it, which costs a system call.
+const restless = time.Millisecond
+
+// lookAt closes a connection that the server has closed while it was idle, or on which it has sent what nobody asked for.
+func (c *netClient) lookAt(x *exchange) {
+	switch c.peek() {
+	case sys.ErrNothing:
+		return
+	case nil:
+		x.unsolicited = true
+	default:
+		x.hungUp = true
+	}
+	c.hangUp()
+}
+
+// peek tells what a read of the connection would find, as sys.Peek does. It can't look into TLS.
+func (c *netClient) peek() (err error) {
+	if c.raw == nil {
+		return sys.ErrNothing
+	}
+	if ctlErr := c.raw.Control(func(fd uintptr) { err = sys.Peek(fd) }); ctlErr != nil {
+		return ctlErr
+	}
+	return err
 }
 
 // attempt sends the request once and reads its response. False: the server had closed the idle connection, and the request is to be
@@ -129,7 +163,7 @@ func (c *netClient) attempt(x *exchange) (settled bool) {
 		c.setDeadline(x)
 	}
 	err := c.write(x)
-	if err == nil || classify(err) == failReset { // a server may answer, and close, before it has read all
+	if err == nil || err == errAnswered || classify(err) == failReset { // a server may answer, and close, before it has read all
 		readErr := c.read(x)
 		if readErr == nil {
 			c.judge(x, err == nil)
@@ -162,17 +196,30 @@ func (c *netClient) write(x *exchange) error {
 		c.setDeadline(x)
 	}
 	for rest := c.plan.request; ; {
+		large := len(rest) > maxBuffer && c.raw != nil
+		if large { // the server may have answered and stopped to read
+			_ = c.conn.SetWriteDeadline(time.Now().Add(answerCheck))
+		}
 		n, err := c.conn.Write(rest)
 		x.written += int64(n)
 		rest = rest[n:]
 		if err == nil {
 			return nil
 		}
+		if large && n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.peek() == nil {
+			return errAnswered // and it does not read on
+		}
 		if err = c.endures(x, err); err != nil {
 			return err
 		}
 	}
 }
+
+// errAnswered ends the writing of a request that has its response already.
+var errAnswered = errors.New("answered before the request was written")
+
+// answerCheck is how long the writing of a large request may be stuck until the client looks for an early response.
+const answerCheck = 20 * time.Millisecond
 
 // read reads the response, and stamps its first and its last byte.
 func (c *netClient) read(x *exchange) error {
@@ -227,7 +274,11 @@ func (c *netClient) judge(x *exchange, sent bool) {
 	p := c.plan
 	x.status, x.body = c.resp.Status(), c.resp.BodyBytes()
 	c.served++
+	c.usedAt = x.done
 	switch {
+	case x.done-x.begun > p.opts.timeout():
+		x.status = 0 // no response in time is none
+		x.fail(failTimeout, fmt.Errorf("the response took longer than %v", p.opts.Timeout))
 	case x.status < 100:
 		x.fail(failParse, fmt.Errorf("%w: status code %03d", h1.ErrMalformed, x.status))
 	case c.end > 0:
@@ -314,5 +365,8 @@ func (c *netClient) leave(conn net.Conn) {
 func (c *netClient) adopt(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.conn, c.served, c.armed = conn, 0, false
+	c.conn, c.served, c.armed, c.raw = conn, 0, false, nil
+	if sc, ok := conn.(syscall.Conn); ok {
+		c.raw, _ = sc.SyscallConn()
+	}
 }

@@ -175,7 +175,7 @@ func hostPort(u *url.URL) string {
 func resolve(ctx context.Context, addr string) (network string, addrs []string, err error) {
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
 		if path == "" {
-			return "", nil, errors.New("must have a path after unix:")
+			return "", nil, errors.New("must have a path after unix: as in unix:/run/app.sock")
 		}
 		return "unix", []string{path}, nil
 	}

@@ -106,7 +106,7 @@ func (r *run) judgeEnds(res *Result, warn func(string, string, ...any)) {
 		warn("unconnected", "%s still waited for a connection when the run ended", plural(n, "client"))
 	}
 	if r.left > 0 {
-		warn("stuck", "%s did not return within %v of the end of its context: the goroutine was left behind", plural(int64(r.left), "client"), stuckAfter)
+		warn("stuck", "%s did not return within %v of the end of the context: as many goroutines were left behind", plural(int64(r.left), "client"), stuckAfter)
 	}
 	var vanished int64
 	for _, w := range r.workers {
@@ -117,7 +117,7 @@ func (r *run) judgeEnds(res *Result, warn func(string, string, ...any)) {
 	if vanished > 0 {
 		warn("vanished", "%s ended the goroutine that called it (runtime.Goexit, t.FailNow): its load is missing from then on", plural(vanished, "client"))
 	}
-	if share := float64(res.Drained) / float64(max(res.Requests, 1)); share > fewEnds && !r.early {
+	if share := float64(res.Drained) / float64(max(res.Requests, 1)); share > fewEnds && !r.early && res.Latency.Count() > 0 {
 		warn("short-run", "%.0f %% of the requests were finished after the measured interval, which is short for latencies of %s: the throughput is uncertain by as much", 100*share, formatDuration(res.Latency.Quantile(0.5)))
 	}
 }
@@ -164,9 +164,13 @@ func (r *run) judgeConnections(res *Result, warn func(string, string, ...any)) {
 	if res.Resent > 0 {
 		warn("resent", "%s had to be sent again, since the server closed a connection that it had kept alive without an answer: it may have received them twice", plural(res.Resent, "request"))
 	}
-	var hungUp int64
+	var hungUp, unsolicited int64
 	for _, w := range r.workers {
 		hungUp += w.rec.hungUp
+		unsolicited += w.rec.unsolicited
+	}
+	if unsolicited > 0 {
+		warn("unsolicited", "the server sent something that no request had asked for on %s: they were closed, but responses before may have been taken for those of later requests", plural(unsolicited, "idle connection"))
 	}
 	if all := res.Requests + res.WarmupRequests; float64(hungUp) > reconnectShare*float64(all) && all >= 10 {
 		warn("reconnects", "the server ended its connection after %s of %s: much of what is measured is opening new ones", formatCount(hungUp), plural(all, "request"))

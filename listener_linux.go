@@ -61,7 +61,13 @@ func listensTCP(table io.Reader, addrs []string, own map[string]bool) bool {
 	for s := bufio.NewScanner(table); s.Scan(); {
 		// sl, local address, remote address, state, tx:rx queue, tr:when, retransmits, uid, timeout, inode
 		f := strings.Fields(s.Text())
-		if len(f) < 10 || f[3] != listening || !own[f[9]] {
+		if len(f) < 10 || f[0] == "sl" {
+			continue
+		}
+		if f[3] != listening {
+			return false // they come first, before what may be thousands of connections
+		}
+		if !own[f[9]] {
 			continue
 		}
 		if _, port, ok := strings.Cut(f[1], ":"); ok && ports[port] {

@@ -126,6 +126,14 @@ func earlierOf(a, b time.Time) time.Time {
 	return a
 }
 
+// longer returns the longer of two timeouts, of which a negative one has no end.
+func longer(a, b time.Duration) time.Duration {
+	if a < 0 || b < 0 {
+		return -1
+	}
+	return max(a, b)
+}
+
 func mergeOptions(parts []*Result) Options {
 	m := parts[0].Options
 	m.Progress, m.Server = nil, nil
@@ -139,7 +147,7 @@ func mergeOptions(parts []*Result) Options {
 		m.Requests = addIfBoth(m.Requests, o.Requests)
 		m.Threads = int(addIfBoth(int64(m.Threads), int64(o.Threads)))
 		m.ThinkTime, m.Duration = max(m.ThinkTime, o.ThinkTime), max(m.Duration, o.Duration)
-		m.Warmup, m.Timeout, m.Drain = max(m.Warmup, o.Warmup), max(m.Timeout, o.Timeout), max(m.Drain, o.Drain)
+		m.Warmup, m.Timeout, m.Drain = max(m.Warmup, o.Warmup), longer(m.Timeout, o.Timeout), max(m.Drain, o.Drain)
 		m.Poisson, m.Poll = m.Poisson || o.Poisson, m.Poll || o.Poll
 		sets = append(sets, o.CPUs)
 	}

@@ -46,6 +46,9 @@ func newPollConn(conn net.Conn, pinned bool) (net.Conn, error) {
 	return c, nil
 }
 
+// SyscallConn makes a pollConn a syscall.Conn.
+func (c *pollConn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
+
 func (c *pollConn) Read(b []byte) (int, error) {
 	c.buf = b
 	for {

@@ -19,12 +19,13 @@ type recorder struct {
 	errors   [failures]failureCount
 	statuses []statusCount
 
-	requests, drained                      int64 // of the measured interval
-	warmed, warmFailed                     int64 // of the warm-up
-	read, written, body                    int64 // of the measured interval
-	resent, unwritten, connections, hungUp int64 // of both
-	sample                                 Sample
-	warmErr                                error // the first failure of the warm-up
+	requests, drained                int64 // of the measured interval
+	warmed, warmFailed               int64 // of the warm-up
+	read, written, body              int64 // of the measured interval
+	resent, unwritten                int64 // of both
+	connections, hungUp, unsolicited int64 // of both
+	sample                           Sample
+	warmErr                          error // the first failure of the warm-up
 }
 
 // A statusCount counts responses of one status. A run sees one or two, which are found faster in a list than in a map.
@@ -91,7 +92,10 @@ func (r *recorder) opened(x *exchange) {
 	if x.hungUp {
 		r.hungUp++
 	}
-	if x.unconnected && x.written == 0 && !x.givenUp {
+	if x.unsolicited {
+		r.unsolicited++
+	}
+	if x.unsent && !x.givenUp {
 		r.unwritten++
 	}
 	if x.opened == 0 {

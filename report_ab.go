@@ -67,7 +67,7 @@ func abServer(b *bufio.Writer, r *Result) {
 		fmt.Fprintf(b, "Warning: %s\n", warning)
 	}
 	fmt.Fprintf(b, "\nBenchmarking %s (be patient).....done\n\n\n", host)
-	fmt.Fprintf(b, "Server Software:        %s\n", r.Sample.Server)
+	fmt.Fprintf(b, "Server Software:        %s\n", printable(r.Sample.Server, 200))
 	fmt.Fprintf(b, "Server Hostname:        %s\n", host)
 	fmt.Fprintf(b, "Server Port:            %s\n", port)
 	if secure && r.Sample.TLS != "" {

@@ -53,7 +53,7 @@ func wrkHead(b *bufio.Writer, r *Result) {
 		length = max(r.Elapsed, 0)
 	}
 	threads := wrkThreads(r.Options)
-	fmt.Fprintf(b, "Running %s test @ %s\n", wrkSeconds(length), where)
+	fmt.Fprintf(b, "Running %s test @ %s\n", wrkSeconds(length), printable(where, 2000))
 	fmt.Fprintf(b, "  %d threads and %d connections\n", threads, r.Options.Concurrency)
 
 	us := func(d time.Duration) float64 { return float64(d) / 1e3 }

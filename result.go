@@ -116,8 +116,8 @@ type Usage struct {
 // A Warning is a reason to doubt a result. Kind is stable, Text is for people.
 type Warning struct{ Kind, Text string } // "generator-saturated", "shared-cpus", see the package comment
 
-// String returns kind and text.
-func (w Warning) String() string { return w.Kind + ": " + w.Text }
+// String returns kind and text, in a line that no terminal acts upon.
+func (w Warning) String() string { return printable(w.Kind+": "+w.Text, 2000) }
 
 // An Estimate is a statistic with a confidence interval. With too few samples Lo and Hi are equal to Value and Confidence is 0.
 type Estimate struct{ Value, Lo, Hi, Confidence float64 }
@@ -197,7 +197,7 @@ func (r *Result) ErrorRate() float64 {
 
 // String returns the result in one line.
 func (r *Result) String() string {
-	s := fmt.Sprintf("%s: %s req/s", r.label(), formatRate(r.Throughput()))
+	s := fmt.Sprintf("%s: %s req/s", printable(r.label(), 200), formatRate(r.Throughput()))
 	if r.Latency.Count() > 0 {
 		s += fmt.Sprintf(", p50 %s, p99 %s", formatDuration(r.Latency.Quantile(0.5)), formatDuration(r.Latency.Quantile(0.99)))
 	}

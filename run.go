@@ -46,9 +46,9 @@ func newPlan(ctx context.Context, target Target, opts Options) (*plan, error) {
 	switch t := target.(type) {
 	case nil:
 		return nil, errors.New("loadtest: Run: target must not be nil")
-	case preparer:
+	case *HTTP, *handlerTarget: // by type: a user's Target that embeds one has its methods, and a NewClient of its own
 		var err error
-		p.target, p.desc, err = t.prepare(ctx, opts)
+		p.target, p.desc, err = t.(preparer).prepare(ctx, opts)
 		return p, err
 	case fmt.Stringer:
 		p.desc = description{target: t.String(), engine: "func"}
@@ -130,16 +130,15 @@ func (r *run) makeWorkers(ctx context.Context, target Target) error {
 	})()
 	for i := range r.opts.Concurrency {
 		c, err := target.NewClient(r.ctx, i)
-		if err == nil && c == nil {
+		switch { // a client that comes with an error may be a nil pointer: it is not closed
+		case err != nil:
+		case c == nil:
 			err = errors.New("NewClient returned nil")
-		}
-		if err == nil {
+		case ctx.Err() != nil:
 			err = context.Cause(ctx)
+			_ = c.Close()
 		}
 		if err != nil {
-			if c != nil {
-				_ = c.Close()
-			}
 			for _, w := range r.workers {
 				_ = w.client.Close()
 			}
