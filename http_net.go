@@ -219,7 +219,7 @@ func (c *netClient) write(x *exchange) error {
 var errAnswered = errors.New("answered before the request was written")
 
 // answerCheck is how long the writing of a large request may be stuck until the client looks for an early response.
-const answerCheck = 20 * time.Millisecond
+const answerCheck = 100 * time.Millisecond
 
 // read reads the response, and stamps its first and its last byte.
 func (c *netClient) read(x *exchange) error {
