@@ -11,7 +11,7 @@ import (
 // is shared, so nothing here is atomic.
 type recorder struct {
 	// Of the current slice of the timeline; handed over when the worker's next request begins in another.
-	slice sliceCounts
+	slice sliceBuffer
 
 	// Of the whole run.
 	firstByte, total, failed, connect tally.Counts
@@ -51,7 +51,7 @@ func (r *recorder) record(x *exchange, end time.Duration) {
 		r.errors[x.kind].add(x.done, x.err)
 		return
 	}
-	r.slice.latency.Record(int64(x.done - x.sent))
+	r.slice.success(int64(x.done - x.sent))
 	r.total.Record(int64(x.done - x.begun))
 	if x.first != 0 {
 		r.firstByte.Record(int64(x.first - x.sent))

@@ -177,7 +177,7 @@ func (r *run) begin() error {
 		r.end = r.start + r.opts.Duration
 	}
 	r.overlaps = r.pinnedByOthers()
-	r.timeline = newTimeline(r.start, r.end)
+	r.timeline = newTimeline(r.start, r.end, r.opts.Progress != nil)
 	r.tickets.init(r.opts.Requests)
 	r.atStart = takeReadings(r.opts.CPUs)
 	r.clock = startClock()

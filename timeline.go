@@ -20,9 +20,38 @@ func (s *sliceCounts) merge(other *sliceCounts) {
 	s.latency.Merge(&other.latency)
 }
 
-func (s *sliceCounts) reset() {
-	s.requests, s.failed = 0, 0
-	s.latency.Reset()
+// A sliceBuffer is what one worker has counted of the current slice. One of hundreds of clients sees a few dozen responses in a slice, of
+// which a list is handed over for less than the merging of two histograms costs; what goes beyond the list is counted.
+type sliceBuffer struct {
+	requests, failed int64
+	n                int
+	latencies        [128]int64 // the last n
+	latency          tally.Counts
+}
+
+// success adds the latency of a success.
+func (b *sliceBuffer) success(ns int64) {
+	if b.n == len(b.latencies) {
+		for _, ns := range b.latencies {
+			b.latency.Record(ns)
+		}
+		b.n = 0
+	}
+	b.latencies[b.n] = ns
+	b.n++
+}
+
+// addTo adds the latencies to c.
+func (b *sliceBuffer) addTo(c *tally.Counts) {
+	for _, ns := range b.latencies[:b.n] {
+		c.Record(ns)
+	}
+	c.Merge(&b.latency)
+}
+
+func (b *sliceBuffer) reset() {
+	b.requests, b.failed, b.n = 0, 0, 0
+	b.latency.Reset()
 }
 
 const (
@@ -38,6 +67,7 @@ const (
 // than a hundred.
 type timeline struct {
 	start, end time.Duration // of the measured interval; end math.MaxInt64: unknown
+	watched    bool          // recent will be called
 
 	mu     sync.Mutex // guards all below
 	width  time.Duration
@@ -46,8 +76,8 @@ type timeline struct {
 	fresh  tally.Counts // latencies since the last call of recent
 }
 
-func newTimeline(start, end time.Duration) *timeline {
-	t := &timeline{start: start, end: end, width: minSlice}
+func newTimeline(start, end time.Duration, watched bool) *timeline {
+	t := &timeline{start: start, end: end, watched: watched, width: minSlice}
 	if end != math.MaxInt64 {
 		n := min(max((end-start)/minSlice, 1), maxSlices/2)
 		t.width, t.fixed = (end-start+n-1)/n, true
@@ -55,12 +85,12 @@ func newTimeline(start, end time.Duration) *timeline {
 	return t
 }
 
-// handOver adds what a worker has counted of the slice that at lies in, empties s, and returns the slice that now lies in: when a request
+// handOver adds what a worker has counted of the slice that at lies in, empties b, and returns the slice that now lies in: when a request
 // begins at or after until, it is time to hand over again.
-func (t *timeline) handOver(s *sliceCounts, at, now time.Duration) (until time.Duration) {
+func (t *timeline) handOver(b *sliceBuffer, at, now time.Duration) (until time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s.requests > 0 {
+	if b.requests > 0 {
 		i := t.index(at)
 		for len(t.slices) <= i {
 			t.slices = append(t.slices, nil)
@@ -68,9 +98,14 @@ func (t *timeline) handOver(s *sliceCounts, at, now time.Duration) (until time.D
 		if t.slices[i] == nil {
 			t.slices[i] = new(sliceCounts)
 		}
-		t.slices[i].merge(s)
-		t.fresh.Merge(&s.latency)
-		s.reset()
+		s := t.slices[i]
+		s.requests += b.requests
+		s.failed += b.failed
+		b.addTo(&s.latency)
+		if t.watched {
+			b.addTo(&t.fresh)
+		}
+		b.reset()
 	}
 	for !t.fixed && t.index(now) >= maxSlices {
 		t.double()
