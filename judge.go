@@ -102,7 +102,7 @@ func (r *run) judgeEnds(res *Result, warn func(string, string, ...any)) {
 		}
 		warn("warmup-failed", "%s of %s in the warm-up failed: %s", formatCount(res.WarmupFailed), plural(res.WarmupRequests, "request"), sampleOf(first))
 	}
-	if n := r.unconnected(); n > 0 {
+	if n := r.unconnected(); n > 0 && !r.early {
 		warn("unconnected", "%s still waited for a connection when the run ended", plural(n, "client"))
 	}
 	if r.left > 0 {
