@@ -606,11 +606,12 @@ func TestHTTPAllocatesNothingPerRequest(t *testing.T) {
 	}
 	measure(100)
 	fewObjects, fewBytes := measure(1000)
-	manyObjects, manyBytes := measure(41_000)
-	if per := float64(manyObjects-fewObjects) / 40_000; per > 0.05 {
+	manyObjects, manyBytes := measure(151_000)
+	// What is left is the timeline's, up to a hundred slices, however many requests there are.
+	if per := float64(manyObjects-fewObjects) / 150_000; per > 0.05 {
 		t.Errorf("%.3f allocations per request, want 0", per)
 	}
-	if grown := manyBytes - fewBytes; grown > 6<<20 {
-		t.Errorf("40000 requests more took %d bytes more", grown)
+	if grown := manyBytes - fewBytes; grown > 16<<20 {
+		t.Errorf("150000 requests more took %d bytes more", grown)
 	}
 }
