@@ -16,7 +16,7 @@ type Limits struct {
 	MinThroughput                       float64 // successes/s
 	MinThroughputPerCore                float64 // successes per second of server CPU time; needs Options.Server
 	MaxP50, MaxP99, MaxP999, MaxLatency time.Duration
-	MaxErrorRate                        float64 // Failed/Requests, in [0,1]
+	MaxErrorRate                        float64 // Failed/Requests, in [0,1]; what is abandoned after the whole drain counts as failed
 	MaxServerRSS                        int64   // bytes; needs Options.Server
 	Confidence                          float64 // 0: 0.95
 }
@@ -164,8 +164,8 @@ func (c *checkup) checkErrors() {
 // checkAbandoned counts requests without an outcome as failures if they were given the whole of the drain: the server hung. Those that a
 // cancelled run, or one without a drain, has given up may be good ones.
 func (c *checkup) checkAbandoned() {
-	r := c.result
-	if r.Abandoned == 0 || r.Options.Drain <= 0 || r.OldestAbandoned < r.Options.Drain {
+	r, o := c.result, c.result.Options
+	if r.Abandoned == 0 || o.Drain <= 0 || o.Duration == 0 || r.Elapsed < o.Duration || r.OldestAbandoned < o.Drain {
 		return
 	}
 	got := fmt.Sprintf("%s without an outcome, the oldest after %s", plural(r.Abandoned, "request"), formatDuration(r.OldestAbandoned))

@@ -65,7 +65,10 @@ func with(r *Result, f func(*Result)) *Result {
 
 func saturated(r *Result) { r.Warnings = []Warning{{"generator-saturated", "it was"}} }
 
-func hung(r *Result) { r.Abandoned, r.OldestAbandoned = 7, 1500*time.Millisecond }
+func hung(r *Result) {
+	r.Options.Duration = time.Second
+	r.Abandoned, r.OldestAbandoned = 7, 1500*time.Millisecond
+}
 
 func TestLimitsCheck(t *testing.T) {
 	const ms = time.Millisecond
@@ -106,6 +109,7 @@ func TestLimitsCheck(t *testing.T) {
 		{"hung", with(steady(10000, ms), hung), Limits{}, []string{"abandoned"}, nil},
 		{"hung for longer than allowed", with(steady(10000, ms), hung), Limits{MaxErrorRate: 0.01, MaxLatency: 500 * ms}, []string{"max"}, nil},
 		{"given up without a drain", with(with(steady(10000, ms), hung), func(r *Result) { r.Options.Drain = -1 }), Limits{}, nil, nil},
+		{"cancelled with a slow one under way", with(with(steady(10000, ms), hung), func(r *Result) { r.Elapsed /= 2 }), Limits{}, nil, nil},
 		{"given up at a cancel", with(with(steady(10000, ms), hung), func(r *Result) { r.OldestAbandoned = 5 * ms }), Limits{}, nil, nil},
 		{"too few samples, none is slow", tail(100, 0), Limits{MaxP99: 50 * ms}, nil, nil},
 		{"latency of a saturated generator", with(steady(10000, 3*ms), saturated), Limits{MaxP50: 2 * ms, MaxLatency: 2 * ms}, nil, []string{"p50", "max"}},

@@ -38,7 +38,7 @@
 // A [Warning] is a reason to doubt the numbers. Its Kind is one of:
 //
 //	generator-saturated  the generator used its CPUs up: throughput is a lower bound, latency an upper bound
-//	shared-cpus          the generator and the target may have run on the same CPUs
+//	shared-cpus          the generator and the target, or another run, may have run on the same CPUs
 //	race                 the race detector was on
 //	steal                the hypervisor gave CPU time to others
 //	unsteady             the throughput drifted, or changed its level, during the run

@@ -74,6 +74,7 @@ func (p *httpPlan) dial(ctx context.Context) (net.Conn, error) {
 	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: false}, KeepAlive: -1}
 	first := int(p.preferred.Load())
 	var errs []error
+	var last error
 	for i := range p.addrs {
 		at := (first + i) % len(p.addrs)
 		dialer.Timeout = patience(ctx, len(p.addrs)-i)
@@ -84,12 +85,13 @@ func (p *httpPlan) dial(ctx context.Context) (net.Conn, error) {
 			}
 			return conn, nil
 		}
-		errs = append(errs, err)
+		errs, last = append(errs, err), err
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return nil, errors.Join(errs...)
+	// The last had all the time there was: that an earlier one did not answer soon is no timeout of the request.
+	return nil, &knownError{classify(last), errors.Join(errs...)}
 }
 
 // maxPatience is how long a connection attempt goes on while there is another address to try: what an attempt whose first packet was lost

@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -114,14 +113,16 @@ func (c *netClient) exchange(x *exchange) {
 	if c.conn != nil && x.begun-c.usedAt > restless {
 		c.lookAt(x)
 	}
-	for {
+	for again := false; ; again = true {
 		if c.conn == nil && !c.dial(x) {
 			return
+		}
+		if again {
+			x.resent++
 		}
 		if c.attempt(x) {
 			return
 		}
-		x.resent++
 	}
 }
 
@@ -169,7 +170,9 @@ func (c *netClient) attempt(x *exchange) (settled bool) {
 			c.judge(x, err == nil)
 			return true
 		}
-		err = cmp.Or(err, readErr)
+		if err == nil || err == errAnswered {
+			err = readErr
+		}
 	}
 	kind := classify(err)
 	stale := x.first == 0 && c.served > 0 && (kind == failEOF || kind == failReset)
@@ -199,6 +202,9 @@ func (c *netClient) write(x *exchange) error {
 		large := len(rest) > maxBuffer && c.raw != nil
 		if large { // the server may have answered and stopped to read
 			_ = c.conn.SetWriteDeadline(time.Now().Add(answerCheck))
+			if c.over.set.Load() { // the deadline that was to interrupt may have been overwritten
+				_ = c.conn.SetDeadline(longAgo)
+			}
 		}
 		n, err := c.conn.Write(rest)
 		x.written += int64(n)
@@ -295,7 +301,7 @@ func (c *netClient) judge(x *exchange, sent bool) {
 		x.sample = Sample{Status: x.status, Server: c.resp.Header("Server"), BodyBytes: x.body, TLS: describeTLS(c.conn)}
 	}
 	switch {
-	case !sent || x.kind == failParse:
+	case !sent || x.kind == failParse || c.end > 0:
 		c.drop()
 	case p.close:
 		c.hangUp()

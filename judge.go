@@ -43,8 +43,8 @@ func (r *run) judge(res *Result, desc description) (ws []Warning) {
 	if desc.separate {
 		r.judgeGenerator(res, desc, warn)
 	}
-	if all := r.atEnd.ticks - r.atStart.ticks; all > 0 {
-		if share := float64(r.atEnd.steal-r.atStart.steal) / float64(all); share > stealShare {
+	if a, b := r.atStart, r.atEnd; a.ticks > 0 && b.ticks > a.ticks && b.steal > a.steal {
+		if share := float64(b.steal-a.steal) / float64(b.ticks-a.ticks); share > stealShare {
 			warn("steal", "the hypervisor gave %.1f %% of the CPU time to others: throughput is too low and latency too high by an unknown amount", 100*share)
 		}
 	}

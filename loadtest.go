@@ -17,9 +17,9 @@ var ErrNoRequests = errors.New("no request completed")
 // requests under way, and returns the partial Result together with an error that wraps context.Cause(ctx). The Result is nil only if
 // no load was generated at all.
 //
-// Run returns within Warmup + Duration + Drain and a few milliseconds, whatever the target does, once the clients are made. The one
-// exception is a [Func] or [Client] that goes on after its context has ended: Run waits for it one second longer, then leaves it behind and
-// says so in a [Warning].
+// With a Duration, Run returns within Warmup + Duration + Drain and a few milliseconds, whatever the target does, once the clients are
+// made; without one, when the last of Requests has an outcome. The one exception is a [Func] or [Client] that goes on after its context
+// has ended: Run waits for it one second longer, then leaves it behind and says so in a [Warning].
 //
 // Run touches nothing global: no signal handlers, no GOMAXPROCS, no flags, no output, no environment. When it returns, no goroutine,
 // file descriptor or CPU mask of its own is left. Any number of Runs may be under way at once.

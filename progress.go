@@ -8,7 +8,7 @@ import (
 // progressEvery is the time between two calls of Options.Progress within a phase.
 const progressEvery = time.Second
 
-// reportProgress calls Options.Progress until the workers are joined. It reads what the workers publish: their turns, and the slices
+// reportProgress calls Options.Progress until the workers are joined. It reads what the workers publish: their counts of requests, and the slices
 // that they have handed over, never a histogram that is being written.
 func (r *run) reportProgress(joined <-chan struct{}) {
 	ticker := time.NewTicker(progressEvery)

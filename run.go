@@ -269,17 +269,28 @@ func (r *run) join() {
 	for _, w := range r.workers {
 		select {
 		case <-w.exited:
-			continue
 		case <-patience.C:
 			patience.Reset(0) // there is none left for the others
-		}
-		if w.leave(r.clock.now()) {
-			r.left++
-		} else {
-			<-w.exited
+			r.giveUpOn(w)
 		}
 	}
 	r.awaitThreads()
+}
+
+// giveUpOn leaves w behind, unless it has exited. A worker that waits for nobody will soon do the one or the other.
+func (r *run) giveUpOn(w *worker) {
+	for {
+		select {
+		case <-w.exited:
+			return
+		default:
+		}
+		if w.leave(r.clock.now()) {
+			r.left++
+			return
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
 }
 
 // endedEarly reports whether the run was ended before its time, and not at a moment when it was over anyway.

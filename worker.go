@@ -103,7 +103,9 @@ func (w *worker) count(measured bool) {
 		w.unsent = true
 	case x.givenUp:
 		w.abandon(x.done)
-		w.rec.transferred(x)
+		if measured {
+			w.rec.transferred(x)
+		}
 	case measured:
 		w.rec.record(x, w.run.end)
 		w.lastDone = x.done
@@ -148,7 +150,7 @@ func (w *worker) vanish() {
 }
 
 // leave gives the worker up if it is waiting for its client: from now on its goroutine touches nothing but the client, and what it has
-// counted is the caller's. False: it is not waiting, and will exit by itself.
+// counted is the caller's. False: it is not waiting just now.
 func (w *worker) leave(now time.Duration) bool {
 	switch {
 	case w.state.CompareAndSwap(exchanging, leftBehind):
@@ -174,6 +176,9 @@ const (
 // backOff returns how long the worker is to wait because its last request could not connect.
 func (w *worker) backOff() time.Duration {
 	r, x := w.run, &w.x
+	if x.givenUp {
+		return 0
+	}
 	if !x.unconnected {
 		w.pause = 0
 		if !w.reached {
